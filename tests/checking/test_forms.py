@@ -150,28 +150,6 @@ def test_new_objects_of_unlabelled_ones_are_told_by_position(kinship):
     np.testing.assert_array_equal(fitted.transform(long), fitted.transform(D[4:5]))
 
 
-@pytest.mark.parametrize(
-    ("data", "message"),
-    [
-        (np.ones(20), "1 dimension and 20 entries; .*15, 21 or 28 would do"),
-        (sp.csr_array(np.ones((3, 4))), r"shape \(3, 4\) but must be square"),
-        (pd.DataFrame({"i": list("aab"), "j": list("bbc"), "d": [1, 2, 3]}), r"names the pair \('a', 'b'\) 2 times"),
-        (pd.DataFrame({"i": ["a", None], "j": ["b", "c"], "d": [1, 2]}), "a missing label in column 'i'"),
-        (pd.DataFrame({"i": ["a", "b"], "j": ["b", "c"], "d": ["near", "far"]}), "third column, 'd', that are not"),
-        (pd.DataFrame({"i": ["a", "a"], "j": ["a", "b"], "d": [2, 1]}), "only n_samples=2 objects"),
-        (pd.DataFrame({"i": list("aab"), "j": list("abc"), "d": [2, 1, 1]}), "2 on the diagonal, for object 'a'"),
-        (pd.DataFrame(np.ones((5, 3))), r"shape \(5, 3\) but must be square"),
-        (nx.DiGraph([(0, 1)]), "the network is directed"),
-        (nx.empty_graph(3), "network of 3 nodes has no edges"),
-        (nx.Graph([(0, 1, {"weight": -2.0})]), r"edge \(0, 1\) has length .*-2.0.*; lengths must be finite"),
-        (nx.Graph([(0, 1, {"weight": "far"})]), r"edge \(0, 1\) has length .*'far'.*; lengths must be finite"),
-    ],
-)
-def test_what_is_wrong_is_said(data, message):
-    with pytest.raises(ValueError, match=message):
-        ConditionalMDS(metric="precomputed").fit(data)
-
-
 def test_parallel_edges_count_by_the_shortest_and_loops_not_at_all():
     network = nx.MultiGraph([(0, 1, {"weight": 5}), (0, 1, {"weight": 2}), (1, 2, {}), (2, 2, {"weight": 9})])
     mds = ConditionalMDS(1, **OPTIONS).fit(network)
@@ -204,13 +182,6 @@ def test_whole_numbers_from_new_objects_to_three_fitted_ones_are_dissimilarities
         np.testing.assert_allclose(fitted.transform(new), expected, rtol=1e-12, atol=1e-12)
 
 
-@pytest.mark.parametrize("frame", [pd.DataFrame, pl.DataFrame])
-def test_a_long_table_whose_columns_of_labels_differ_in_type_is_refused(frame):
-    table = frame({"i": [1, 1, 2, 1], "j": ["2", "3", "3", "4"], "d": [1.0, 2.0, 2.5, 3.0]})
-    with pytest.raises(ValueError, match=r"names both '2' and 2, .* give the two columns of labels the same type"):
-        ConditionalMDS(1, **OPTIONS).fit(table)
-
-
 def test_new_objects_in_a_long_table_name_fitted_ones_as_numbers_or_as_text(rng):
     X = rng.standard_normal((6, 2))
     D = pd.DataFrame(squareform(pdist(X)), index=range(1, 7), columns=range(1, 7))
@@ -218,15 +189,6 @@ def test_new_objects_in_a_long_table_name_fitted_ones_as_numbers_or_as_text(rng)
     new = pd.DataFrame({"new": "x", "old": range(1, 7), "d": D[2].to_numpy()})
     as_text = mds.transform(new.assign(old=new["old"].astype(str)))
     np.testing.assert_allclose(as_text, mds.transform(new), rtol=1e-12, atol=1e-12)
-
-
-@pytest.mark.parametrize("frame", [pd.DataFrame, pl.DataFrame])
-def test_a_long_table_with_more_columns_is_told_what_to_leave_out(frame):
-    table = frame({"i": list("aab"), "j": list("bcc"), "d": [1.0, 2.0, 2.5], "n": [7, 8, 9]})
-    with pytest.raises(
-        ValueError, match=r"4 columns, of which the first two hold labels \('i', 'j'\); .* leave the oth"
-    ):
-        ConditionalMDS(1, **OPTIONS).fit(table)
 
 
 def test_a_long_table_may_call_both_columns_of_labels_the_same():

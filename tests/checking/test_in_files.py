@@ -7,7 +7,7 @@ import pytest
 
 from unmask import ConditionalMDS, GeneralMDS
 from unmask.checking import check_dissimilarities
-from unmask.checking._in_files import ChunkedTable, is_chunked
+from unmask.checking._sources import ChunkedTable, is_chunked
 from unmask.dissimilarities import Metric
 from unmask.engines import make_engine
 from unmask.kernels import ArraySource, Pairs, Source, Workers
@@ -39,7 +39,7 @@ def D():
 
 @pytest.fixture
 def large(monkeypatch):
-    monkeypatch.setattr("unmask.checking._in_files.LARGE", 0)
+    monkeypatch.setattr("unmask.checking._sources.LARGE", 0)
 
 
 def check(data, **options):
@@ -74,7 +74,7 @@ def test_a_pass_over_chunks_is_that_over_the_array(D):
 
 
 def test_what_is_kept_of_chunks_is_bounded(D, monkeypatch):
-    monkeypatch.setattr("unmask.checking._in_files.KEPT", 4 * 100 * 100 * 8)
+    monkeypatch.setattr("unmask.checking._sources.KEPT", 4 * 100 * 100 * 8)
     table = ChunkedTable(Chunks(D, (100, 100)))
     tracemalloc.start()
     for first in range(0, N, 100):

@@ -117,15 +117,6 @@ def test_features_are_adopted_under_labels_of_either_kind(data):
     assert '"1"' not in script
 
 
-def test_labels_that_disagree_are_named_in_every_room(data, embedding):
-    D, same, _ = data
-    wrong = same.set_axis([*range(1, N), 99])
-    with pytest.raises(ValueError, match=r"disagree on labels: '14' missing from known, '99' not among"):
-        partial_dbrda(D, wrong)
-    with pytest.raises(ValueError, match="color and embedding disagree on labels"):
-        plot_map(embedding, color=wrong["a"])
-
-
 # ---- arrays of xarray, tables of pyarrow
 
 

@@ -6,21 +6,17 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
-from scipy.spatial.distance import pdist, squareform
 from sklearn.base import BaseEstimator
 
 import unmask
 from unmask import (
     ConditionalClassicalMDS,
-    ConditionalGPLVM,
-    ConditionalIsomap,
     ConditionalMDS,
     SpectralMap,
     dissimilarities,
 )
-from unmask.dissimilarities import Geodesic, KernelDissimilarity, Metric, NetworkDissimilarity
+from unmask.dissimilarities import Geodesic, NetworkDissimilarity
 from unmask.inspection import permutation_test
-from unmask.plotting import explore, plot_map
 
 
 def mds(**options):
@@ -146,32 +142,6 @@ def test_a_test_of_features_takes_names(table):
     assert list(found.index) == ["age"]
 
 
-@pytest.mark.parametrize(
-    ("X", "known", "message"),
-    [
-        ("table", "agee", "known names 'agee', but X has the columns 'age', 'height', 'width', 'mass'"),
-        ("table", ["age", "weight"], "known names 'weight', but X has"),
-        ("table", ["age", "height", "width", "mass"], "known names all columns of X"),
-        ("array", "age", "known='age' is neither a value for each object nor a name: X has no columns"),
-        ("club", "clubb", "known names 'clubb', but the nodes have the attributes 'club'"),
-    ],
-)
-def test_a_wrong_name_is_said(table, X, known, message):
-    data = {"table": table, "array": table.to_numpy(), "club": nx.karate_club_graph()}[X]
-    estimator = ConditionalMDS(metric="precomputed" if X == "club" else "euclidean", n_init=1)
-    with pytest.raises(ValueError, match=message):
-        estimator.fit(data, known=known)
-
-
-def test_tables_of_pyarrow_are_known(terms):
-    D, gender, expected = terms
-    fitted = mds().fit(D.to_numpy(), known=pa.table({"gender": gender["gender"].to_numpy()}))
-    np.testing.assert_allclose(fitted.embedding_, expected.embedding_)
-    assert list(fitted.known_summary_.index) == ["gender"]
-    labelled = pa.Table.from_pandas(gender.iloc[::-1])
-    np.testing.assert_allclose(mds().fit(D, known=labelled).embedding_, expected.embedding_)
-
-
 # ---- networks
 
 
@@ -243,61 +213,8 @@ def test_word_vectors_are_features_with_their_words_as_labels(rng):
     assert list(given.object_names_) == words
 
 
-@pytest.mark.parametrize(
-    "estimator",
-    [
-        ConditionalMDS(),
-        ConditionalMDS(metric="precomputed"),
-        ConditionalIsomap(),
-        ConditionalGPLVM(),
-        KernelDissimilarity(),
-        Metric(),
-    ],
-)
-def test_what_is_not_understood_gets_the_way_out(estimator):
-    anndata = type("AnnData", (), {"obs": 1, "obsm": 2, "obsp": 3})()
-    with pytest.raises(TypeError, match=r"AnnData holds many tables; call unmask.interop.anndata.cmds\(adata, known\)"):
-        estimator.fit(anndata)
-    with pytest.raises(TypeError, match=r"LazyFrame of polars has no rows yet; pass .collect\(\)"):
-        estimator.fit(pl.LazyFrame({"x": [1, 2, 3]}))
-    with pytest.raises(TypeError, match=r"X='d.rds' is a file of R's own.*write.csv\(as.matrix\(d\)"):
-        estimator.fit("d.rds")
-    with pytest.raises(TypeError, match=r"X='d.csv' is text, not data; read a file first"):
-        estimator.fit("d.csv")
-    with pytest.raises(TypeError, match=r"a model of gensim .* model.wv"):
-        estimator.fit(type("Word2Vec", (), {"wv": 1, "corpus_count": 2})())
-
-
-@pytest.mark.parametrize(
-    "estimator", [ConditionalMDS(), ConditionalIsomap(), ConditionalGPLVM(), KernelDissimilarity(), Metric()]
-)
-@pytest.mark.parametrize("graph", [nx.grid_2d_graph(2, 3), nx.Graph([("a", "b"), ("b", "c")])])
-def test_a_graph_is_not_taken_for_features(estimator, graph):
-    with pytest.raises(TypeError, match=r"X is a graph.*metric='precomputed', or .*NetworkDissimilarity"):
-        estimator.fit(graph)
-
-
-@pytest.mark.parametrize("draw", [plot_map, explore])
-def test_a_path_is_not_drawn(draw):
-    with pytest.raises(TypeError, match=r"embedding='map.csv' is text, not data; read a file first"):
-        draw("map.csv")
-
-
-def test_names_are_not_taken_for_values():
-    X = np.random.default_rng(0).normal(size=(6, 3))
-    for data, metric in ((X, "euclidean"), (squareform(pdist(X)), "precomputed")):
-        with pytest.raises(ValueError, match=r"known=\['age'\] is neither a value for each object nor a name: X"):
-            ConditionalMDS(metric=metric).fit(data, known=["age"])
-
-
 def test_texts_are_values_of_the_objects_of_a_list_of_pairs(kinship):
     texts = ["m", "f"] * 7
     pairs = kinship.dissimilarities.astype(float).stack().reset_index()
     expected = mds().fit(kinship.dissimilarities, known=texts).embedding_
     np.testing.assert_allclose(mds().fit(pairs, known=texts).embedding_, expected)
-
-
-def test_what_is_known_is_not_read_lazily_either(terms):
-    D, *_ = terms
-    with pytest.raises(TypeError, match=r"pass .collect\(\)"):
-        mds().fit(D, known=pl.LazyFrame({"x": range(14)}))

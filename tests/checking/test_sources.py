@@ -4,10 +4,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from unmask import ConditionalIsomap, ConditionalMDS, GeneralMDS, MissingDissimilarityWarning, inspection
+from unmask import ConditionalMDS, MissingDissimilarityWarning
 from unmask.checking import check_dissimilarities
-from unmask.discovery import Discovery
-from unmask.dissimilarities import Geodesic, Metric
+from unmask.dissimilarities import Metric
 from unmask.kernels import Source, Workers
 
 
@@ -53,85 +52,12 @@ def test_a_source_is_surveyed_in_parts_and_handed_on_as_it_is():
         checked.array_for("the scree plot")
 
 
-@pytest.mark.parametrize(
-    ("use", "message"),
-    [
-        (lambda source, U: GeneralMDS(metric="precomputed").fit(source), "GeneralMDS needs all .* use ConditionalMDS"),
-        (lambda source, U: ConditionalIsomap(metric="precomputed").fit(source), "Geodesic needs all 40 x 40"),
-        (lambda source, U: Discovery(source), "a study needs all 40 x 40"),
-        (
-            lambda source, U: inspection.scree(ConditionalMDS(metric="precomputed"), source),
-            "scree needs all 40 x 40",
-        ),
-        (lambda source, U: inspection.compare(source), "compare needs all 40 x 40"),
-    ],
-)
-def test_what_needs_all_dissimilarities_at_once_says_so(rng, use, message):
-    with pytest.raises(ValueError, match=rf"{message}.*"):
-        use(Formula(40), rng.standard_normal((40, 2)))
-
-
 def changed(value, there, back=None):
     def change(i, j, values):
         values = np.where((i == there[0]) & (j == there[1]), value, values)
         return np.where((i == there[1]) & (j == there[0]), value if back is None else back, values)
 
     return change
-
-
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        (changed(np.inf, (3, 400)), r"has inf for the pair \(object 3, object 400\)"),
-        (
-            changed(-1.0, (3, 400)),
-            r"Negative values in data: dissimilarities has -1 for the pair \(object 3, object 400",
-        ),
-        (changed(2.0, (400, 400)), r"has 2 on the diagonal, for object 400"),
-        (changed(5.0, (3, 400), 6.0), r"not symmetric: 5 and 6 for the pair \(object 3, object 400\)"),
-        (changed(np.nan, (3, 400), 6.0), r"not symmetric: nan and 6 for the pair \(object 3, object 400\)"),
-        (lambda i, j, values: values * 0, "all dissimilarities are zero"),
-        (lambda i, j, values: np.where(i == j, 0, np.nan), "all 125250 pairs are missing"),
-    ],
-)
-def test_what_is_wrong_with_a_source_is_named(change, message):
-    with pytest.raises(ValueError, match=message):
-        check(Formula(501, change))
-
-
-@pytest.mark.parametrize(
-    ("use", "message"),
-    [
-        (lambda source: ConditionalMDS().fit(source), "use metric='precomputed', or pass features"),
-        (lambda source: ConditionalMDS(metric=Geodesic(5)).fit(source), "use metric='precomputed', or pass features"),
-        (lambda source: Geodesic(5).fit(source), "use metric='precomputed', or pass features"),
-        (lambda source: Metric().fit(source), "pass features to compare"),
-        (
-            lambda source: ConditionalMDS(metric="precomputed", n_init=1).fit(source).transform(source),
-            "pass those of new objects to them as an array with one row per new object",
-        ),
-    ],
-)
-def test_a_source_in_the_wrong_place_is_refused_with_the_way_out(use, message):
-    with pytest.raises(ValueError, match=f"X is a source, which shows .*; {message}"):
-        use(Formula(30))
-
-
-def test_a_source_that_lacks_something_is_refused():
-    class Tiles:
-        n, dtype, tile = 9, np.dtype(float), None
-
-    half, short = Formula(9), Formula(9, labels=list("abc"))
-    half.dtype = np.dtype(np.float16)
-    for source, message in (
-        (Tiles(), "X is a Tiles, .* inherit from unmask.kernels.Source"),
-        (half, "has dtype float16; it must be float64 or float32"),
-        (short, "has 3 labels for n=9 objects"),
-        (Formula(501, changed(5.0, (3, 400), 6.0)), "not symmetric: 5 and 6 .* or let the source average the two"),
-    ):
-        with pytest.raises(ValueError, match=message):
-            check(source)
-    assert check(Formula(3, labels=list("abc"))).labels.tolist() == ["a", "b", "c"]
 
 
 def test_options_for_a_source():

@@ -11,7 +11,7 @@ from sklearn.base import clone
 
 from unmask import ConditionalIsomap, ConditionalMDS, GeneralMDS, MissingDissimilarityWarning
 from unmask.checking import check_dissimilarities
-from unmask.checking._stored import StoredPairs
+from unmask.checking._sources import StoredPairs
 from unmask.dissimilarities import Metric
 from unmask.kernels import Workers
 
@@ -89,8 +89,8 @@ def test_a_map_of_few_pairs_is_that_of_their_square(rng, monkeypatch):
     near = sp.coo_array(np.triu(np.where(np.quantile(D, 0.8) > D, D, 0.0)))
     mds = ConditionalMDS(2, metric="precomputed", n_init=2, random_state=0)
     square = clone(mds).fit(near, known=X[:, 0])
-    monkeypatch.setattr("unmask.checking._stored.MANY_OBJECTS", 3)
-    monkeypatch.setattr("unmask.checking._stored.FEW_PAIRS", 1.1)
+    monkeypatch.setattr("unmask.checking._sources.MANY_OBJECTS", 3)
+    monkeypatch.setattr("unmask.checking._sources.FEW_PAIRS", 1.1)
     stored = clone(mds).fit(near + near.T, known=X[:, 0])
     assert stored.stress_ == pytest.approx(square.stress_, rel=1e-6)
     new = np.where(np.quantile(D, 0.8) > D, D, np.nan)
@@ -124,7 +124,7 @@ def test_what_needs_the_square_of_few_pairs_makes_it(five_hundred, monkeypatch, 
     monkeypatch.setattr("unmask.kernels._sources.MOST_SQUARED", 499)
     with pytest.raises(ValueError, match=r"needs all 500 x 500 .* read in parts; pass them as an array .*, or "):
         clone(estimator).fit(five_hundred)
-    monkeypatch.setattr("unmask.checking._stored.MANY_OBJECTS", 501)
+    monkeypatch.setattr("unmask.checking._sources.MANY_OBJECTS", 501)
     squared = clone(estimator).fit(five_hundred).embedding_
     np.testing.assert_allclose(listed, squared, rtol=1e-9, atol=1e-15)  # sums may differ in the last bit
 
@@ -134,7 +134,7 @@ def test_a_graph_of_few_pairs_is_not_brought_into_a_square(five_hundred, monkeyp
     isomap = ConditionalIsomap(5, metric="precomputed", n_init=1, max_iter=2, random_state=0)
     monkeypatch.setattr("unmask.kernels._sources.MOST_SQUARED", 499)
     listed = clone(isomap).fit(five_hundred).embedding_
-    monkeypatch.setattr("unmask.checking._stored.MANY_OBJECTS", 501)
+    monkeypatch.setattr("unmask.checking._sources.MANY_OBJECTS", 501)
     np.testing.assert_array_equal(listed, clone(isomap).fit(five_hundred).embedding_)
 
 
@@ -186,8 +186,8 @@ def test_few_pairs_say_what_their_square_says(rng, monkeypatch, form):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", MissingDissimilarityWarning)
         square = check(data)
-        monkeypatch.setattr("unmask.checking._stored.MANY_OBJECTS", 3)
-        monkeypatch.setattr("unmask.checking._stored.FEW_PAIRS", 1.1)
+        monkeypatch.setattr("unmask.checking._sources.MANY_OBJECTS", 3)
+        monkeypatch.setattr("unmask.checking._sources.FEW_PAIRS", 1.1)
         stored = check(data)
     assert isinstance(stored.source, StoredPairs)
     np.testing.assert_array_equal(stored.source.rows(np.arange(n)), square.array_for("this"))

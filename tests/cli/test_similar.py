@@ -75,3 +75,12 @@ def test_raters_that_are_not_asked_for(shell):
 def test_a_picture_is_named_as_such(shell):
     (shell.folder / "map.png").write_bytes(b"\x89PNG\r\n\x1a\n" + bytes(50))
     assert shell.refusal("fit", "map.png").startswith("map.png: is a PNG picture")
+
+
+def test_a_fit_no_better_than_chance_asks_whether_these_are_similarities(shell, kinship):
+    D = kinship.dissimilarities
+    (100 - D).where(~np.eye(14, dtype=bool), 0).to_csv("s.csv")
+    found = shell.json("fit", "s.csv", "--n-init", 2)
+    assert any("Are these similarities?" in text for text in found["warnings"])
+    D.to_csv("d.csv")
+    assert not shell.json("fit", "d.csv", "--n-init", 2)["warnings"]

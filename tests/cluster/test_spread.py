@@ -34,7 +34,7 @@ def few_landmarks(monkeypatch):
     """Let the stochastic solver begin with fewer objects, so that it is quick."""
     monkeypatch.setattr("unmask.solvers._stochastic.LANDMARKS", 400)
     monkeypatch.setattr("unmask.solvers._stochastic.FIRST", 200)
-    monkeypatch.setattr("unmask.estimators._many.LANDMARKS", 400)
+    monkeypatch.setattr("unmask.estimators._reading.LANDMARKS", 400)
 
 
 @pytest.fixture(scope="module")

@@ -135,8 +135,8 @@ def test_the_client_holds_no_table(client, table, tmp_path):
 
 def test_without_a_client_local_threads_read_the_chunks(table, monkeypatch):
     D, path, known = table
-    monkeypatch.setattr("unmask.checking._in_files.LARGE", 0)
-    monkeypatch.setattr("unmask.checking._in_files.ambient_client", lambda: None)
+    monkeypatch.setattr("unmask.checking._sources.LARGE", 0)
+    monkeypatch.setattr("unmask.checking._sources.ambient_client", lambda: None)
     checked = check_dissimilarities(da.from_zarr(path), workers=Workers(1))
     assert type(checked.source).__name__ == "ChunkedTable"
     same(fitted(da.from_zarr(path), known), fitted(D, known))
@@ -170,7 +170,7 @@ def test_too_few_workers_are_told_how_many_would_do_and_what_else(client, table,
     ):
         estimator().fit(huge)
     monkeypatch.setattr("unmask.cluster._crew.FILLED", 1e-6)
-    few = {"unmask.solvers._stochastic.LANDMARKS": 400, "unmask.estimators._many.LANDMARKS": 400}
+    few = {"unmask.solvers._stochastic.LANDMARKS": 400, "unmask.estimators._reading.LANDMARKS": 400}
     for name, number in (few | {"unmask.solvers._stochastic.FIRST": 200}).items():
         monkeypatch.setattr(name, number)
     with pytest.raises(ClusterError, match=r"Or close the client and use solver='stochastic'"):
@@ -179,8 +179,8 @@ def test_too_few_workers_are_told_how_many_would_do_and_what_else(client, table,
     with pytest.raises(ClusterError, match=r"Or use solver='stochastic', which compares"):
         ConditionalMDS(solver="lbfgs").fit(features)
     # What they advise.
-    monkeypatch.setattr("unmask.checking._in_files.ambient_client", lambda: None)
-    monkeypatch.setattr("unmask.checking._in_files.LARGE", 0)
+    monkeypatch.setattr("unmask.checking._sources.ambient_client", lambda: None)
+    monkeypatch.setattr("unmask.checking._sources.LARGE", 0)
     for X, metric in ((table[1], "precomputed"), (da.from_zarr(table[1]), "precomputed"), (features, "euclidean")):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")

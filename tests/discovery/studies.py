@@ -15,9 +15,9 @@ def assert_same(one, other):
     assert one.known_types == other.known_types
     for name in ("dissimilarities", "known", "table", "history"):
         pd.testing.assert_frame_equal(getattr(one, name), getattr(other, name), check_exact=True)
-    assert (one.weights is None) == (other.weights is None)
-    if one.weights is not None:
-        pd.testing.assert_frame_equal(one.weights, other.weights, check_exact=True)
+    assert (one.material.weights is None) == (other.material.weights is None)
+    if one.material.weights is not None:
+        pd.testing.assert_frame_equal(one.material.weights, other.material.weights, check_exact=True)
     assert [type(action) for action in one.actions] == [type(action) for action in other.actions]
     for mine, theirs in zip(one.tree, other.tree, strict=True):
         assert mine.text == theirs.text

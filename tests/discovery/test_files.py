@@ -76,7 +76,7 @@ def test_ratings_that_are_similarities(tmp_path):
     reading = {"similarity": "reverse:1:9", "aggregate": "mean"}
     study = study_from_files(tmp_path / "drinks.csv", read_as=reading, rating_weights="count")
     assert study.dissimilarities.loc["tea", "milk"] == 5.0
-    assert study.weights.loc["tea", "milk"] == 2 * study.weights.loc["tea", "rum"]
+    assert study.material.weights.loc["tea", "milk"] == 2 * study.material.weights.loc["tea", "rum"]
     assert (study.title, study.origin.similarity) == ("drinks", "reverse:1:9")
 
 

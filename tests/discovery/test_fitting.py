@@ -10,7 +10,14 @@ import pytest
 from sklearn.exceptions import ConvergenceWarning
 
 from tests.helpers import with_missing
-from unmask import ConditionalClassicalMDS, ConditionalIsomap, ConditionalMDS, MissingDissimilarityWarning, Ordinal
+from unmask import (
+    ConditionalClassicalMDS,
+    ConditionalIsomap,
+    ConditionalMDS,
+    MapWarning,
+    MissingDissimilarityWarning,
+    Ordinal,
+)
 from unmask.discovery import Discovery, Step, UnfinishedWarning
 
 from .studies import FAST
@@ -59,7 +66,7 @@ def test_types_and_weights_reach_the_fit(kinship):
     mds = ConditionalMDS(metric="precomputed", known_types={"degree": "ordinal"}, random_state=0, **FAST)
     mds.fit(D, known=known, weights=W)
     np.testing.assert_array_equal(study.fit(2, **FAST).embedding, mds.embedding_)
-    np.testing.assert_array_equal(study.weights, W)
+    np.testing.assert_array_equal(study.material.weights, W)
     assert study.known_types == {"degree": Ordinal()}
     with pytest.raises(ValueError, match="estimator='classical' takes no weights but the study has some"):
         study.fit(estimator="classical")
@@ -202,3 +209,12 @@ def test_fits_run_in_other_threads_too():
     thread.start()
     thread.join()
     assert isinstance(found[0], Step)
+
+
+def test_a_map_that_is_no_better_than_chance_raises_the_question_of_similarities(kinship):
+    D = kinship.dissimilarities
+    turned = (D.to_numpy().max() - D).where(~np.eye(14, dtype=bool), 0)
+    with pytest.warns(MapWarning, match=r"no better than chance: its stress is 0\.3, .* 0\.2\. Are these similarities"):
+        step = Discovery(turned).fit(2, **FAST)
+    assert step.warnings[-1].startswith("MapWarning: ")
+    assert Discovery(D).fit(2, **FAST).warnings == ()

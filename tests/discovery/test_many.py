@@ -9,7 +9,7 @@ import pytest
 from tests.many import N, let_few_be_many, no_square, some_features
 from unmask.discovery import Discovery
 from unmask.discovery._clusters import group_numbers
-from unmask.discovery._data import ComparedFeatures, SquareTable, TableInFile
+from unmask.discovery._data import ComparedFeatures, SquareTable, TableInFile, table_among
 from unmask.dissimilarities import Metric
 from unmask.io import FileProblem
 
@@ -160,12 +160,13 @@ def test_a_pickled_study_has_no_table(table_in_file, fitted):
     again = pickle.loads(pickle.dumps(study.material.data))
     assert again == study.material.data
     by_features = fitted[0].material.data
-    by_features.among(np.array([3, 1]))
+    table_among(by_features, np.array([3, 1]))
     for data in (study.material.data, by_features):
         size = len(pickle.dumps(data))
         assert size < 2 * N * 10 * 8
     pd.testing.assert_frame_equal(
-        pickle.loads(pickle.dumps(by_features)).among(np.array([3, 1])), by_features.among(np.array([3, 1]))
+        table_among(pickle.loads(pickle.dumps(by_features)), np.array([3, 1])),
+        table_among(by_features, np.array([3, 1])),
     )
 
 

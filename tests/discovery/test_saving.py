@@ -366,14 +366,12 @@ def test_pictures_are_saved_with_the_study(kinship, tmp_path, kind):
     (tmp_path / "aunt.png").write_bytes(PNG)
     given = {"Uncle": JPEG, "Aunt": tmp_path / "aunt.png", "Son": bytearray(GIF), "Niece": WEBP}
     study = Discovery(kinship.dissimilarities, pictures=given)
-    assert list(study.pictures.items()) == [("Aunt", PNG), ("Niece", WEBP), ("Son", GIF), ("Uncle", JPEG)]
+    assert list(study.material.pictures.items()) == [("Aunt", PNG), ("Niece", WEBP), ("Son", GIF), ("Uncle", JPEG)]
     path = study.save(tmp_path / kind)
     loaded = Discovery.load(path)
-    assert loaded.pictures == study.pictures
+    assert loaded.material.pictures == study.material.pictures
     loaded.save(path)
-    assert Discovery.load(path).pictures == study.pictures
-    study.pictures.clear()
-    assert len(study.pictures) == len(study.branch().pictures) == 4
+    assert Discovery.load(path).material.pictures == study.material.pictures
 
 
 @pytest.mark.parametrize(

@@ -3,49 +3,49 @@
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.spatial.distance import pdist, squareform
 
-from unmask import ConditionalMDS
-from unmask.estimators._adjustment import FreeMap, adjust_map, costs_of_adjusting
-from unmask.estimators._parameters import check_parameters
+from unmask import ConditionalClassicalMDS, ConditionalMDS
+from unmask.estimators._adjustment import costs_of_adjusting
 from unmask.problem import check_known
-from unmask.solvers._canonical import principal_turn
+
+pytestmark = pytest.mark.filterwarnings("ignore::unmask.LeakWarning", "ignore::unmask.AdjustmentWarning")
 
 
 @pytest.fixture
-def free(rng):
+def data(rng):
+    """Dissimilarities of places that known features move along the map."""
     V = rng.standard_normal((30, 2)) + 5
-    return FreeMap(rng.standard_normal((30, 3)) + V @ rng.standard_normal((2, 3)), V, 1.0)
+    return squareform(pdist(rng.standard_normal((30, 3)) + V @ rng.standard_normal((2, 3)))), V
 
 
-def test_what_is_left_is_uncorrelated_with_what_is_known(free):
-    adjusted = adjust_map(free, 2, principal_turn)(free.U, free.V)
-    assert adjusted.shape == (30, 2)
-    np.testing.assert_allclose((free.V - free.V.mean(axis=0)).T @ adjusted, 0, atol=1e-10)
+def fitted(data, p=2, **options):
+    D, V = data
+    return ConditionalClassicalMDS(p, metric="precomputed", adjust=True, **options).fit(D, known=V)
 
 
-def test_with_all_axes_map_and_effects_add_up_to_the_free_map(free):
-    adjustment = adjust_map(free, 3, principal_turn)
-    both = adjustment(free.U, free.V) + (free.V - free.V.mean(axis=0)) @ adjustment.shared
-    np.testing.assert_allclose(both, free.U @ adjustment.turn, atol=1e-10)
-    assert adjustment.shown_share(free) == pytest.approx(1)
+def test_what_is_left_is_uncorrelated_with_what_is_known(data):
+    U = fitted(data).embedding_
+    assert U.shape == (30, 2)
+    np.testing.assert_allclose((data[1] - data[1].mean(axis=0)).T @ U, 0, atol=1e-9)
 
 
-def test_the_share_shown_is_that_of_the_axes_kept(free):
+def test_with_all_axes_map_and_effects_add_up_to_the_free_map(data, rng):
+    V = rng.standard_normal((30, 2))  # unrelated to the map, which then needs no further dimension
+    classical = fitted((data[0], V), 3)
+    assert classical.n_free_ == 3
+    both = classical.embedding_ + (V - V.mean(axis=0)) @ classical.shared_coef_.to_numpy()
+    np.testing.assert_allclose(both @ both.T, classical.free_embedding_ @ classical.free_embedding_.T, atol=1e-9)
+    assert classical.shown_share_ == pytest.approx(1)
+
+
+def test_the_share_shown_is_that_of_the_axes_kept(data):
     """The sums of squares of the residuals' principal axes are their squared singular values."""
-    V = np.column_stack([np.ones(30), free.V])
-    left = free.U - V @ np.linalg.lstsq(V, free.U, rcond=None)[0]
-    squares = np.linalg.svd(left, compute_uv=False) ** 2
-    # The mean is no effect of what is known: it stays on the map.
-    centred = free._replace(U=free.U - free.U.mean(axis=0))
-    for p in (1, 2, 3):
-        share = adjust_map(centred, p, principal_turn).shown_share(centred)
-        assert share == pytest.approx(squares[:p].sum() / squares.sum(), rel=1e-9)
-
-
-def test_columns_that_depend_on_each_other_change_nothing(free):
-    doubled = free._replace(V=np.column_stack([free.V, free.V.sum(axis=1)]))
-    one, other = (adjust_map(f, 3, principal_turn)(f.U, f.V) for f in (free, doubled))
-    np.testing.assert_allclose(other, one, atol=1e-9)
+    classical = fitted(data, 1)
+    U, V = classical.free_embedding_, np.column_stack([np.ones(30), data[1]])
+    assert classical.n_free_ > 1
+    squares = np.linalg.svd(U - V @ np.linalg.lstsq(V, U, rcond=None)[0], compute_uv=False) ** 2
+    assert classical.shown_share_ == pytest.approx(squares[0] / squares.sum(), rel=1e-9)
 
 
 @pytest.mark.parametrize(
@@ -56,15 +56,14 @@ def test_columns_that_depend_on_each_other_change_nothing(free):
         ({"adjust": True, "orthogonal": True}, "adjust=True with orthogonal=True.*set orthogonal=False"),
     ],
 )
-def test_options_that_cannot_be_are_refused(options, message):
-    options = {"orthogonal": False} | options
+def test_options_that_cannot_be_are_refused(data, options, message):
     with pytest.raises(ValueError, match=message):
-        check_parameters(ConditionalMDS(**options))
+        ConditionalMDS(metric="precomputed", **options).fit(data[0])
 
 
-def test_automatic_adjustment_gives_way_to_an_orthogonal_map():
-    check_parameters(ConditionalMDS(adjust="auto", orthogonal=True))
-    check_parameters(ConditionalMDS(adjust=np.True_))
+@pytest.mark.parametrize("options", [{"adjust": "auto", "orthogonal": True}, {"adjust": np.True_}])
+def test_automatic_adjustment_gives_way_to_an_orthogonal_map(data, options):
+    ConditionalMDS(metric="precomputed", n_init=1, **options).fit(data[0])
 
 
 def test_costs_are_told_from_a_tenth_of_the_degrees_of_freedom_and_for_levels_of_two():

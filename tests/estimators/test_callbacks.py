@@ -276,13 +276,10 @@ def test_lines_of_starts_that_run_side_by_side_are_whole(rng, capsys):
     with pytest.warns(ConvergenceWarning):
         mds = ConditionalMDS(n_init=6, max_iter=15, tol=0, n_jobs=2, random_state=0, verbose=2).fit(X)
     lines = capsys.readouterr().out.splitlines()
-    pattern = re.compile(
-        r"start \d of 6(, iteration \d+: normalised stress 0\.\d+"
-        r"| \((closed-form|random)\): normalised stress 0\.\d+ after 15 iterations, not converged(, the best so far)?)"
-    )
+    pattern = re.compile(r"start \d of 6, iteration \d+, stress 0\.\d+( \((closed-form|random), not converged\))?")
     assert [line for line in lines if not pattern.fullmatch(line)] == []
     assert len(lines) == (mds.starts_["n_iter"] + 1).sum() + 6
     for number, stress in enumerate(mds.starts_["stress"], 1):
         own = [line for line in lines if line.startswith(f"start {number} of 6,")]
-        assert [int(re.search(r"iteration (\d+)", line)[1]) for line in own] == list(range(16))
-        assert own[-1].endswith(f"{stress:.9g}")
+        assert [int(re.search(r"iteration (\d+)", line)[1]) for line in own] == [*range(16), 15]
+        assert f"stress {stress:.6g} (" in own[-1]

@@ -48,7 +48,7 @@ def test_the_derivative_is_that_of_the_likelihood(kernel, q, rng):
 def test_the_likelihood_is_that_of_a_gaussian(curves):
     Y, known, _ = curves
     gplvm = ConditionalGPLVM().fit(Y, known=known[:, None])
-    (of_map, bias, noise), unit = gplvm._map.variances, gplvm._map.unit
+    (of_map, bias, noise), unit = gplvm._map.variances, gplvm._map.process.unit
     squared = np.sum((gplvm.embedding_[:, None] - gplvm.embedding_) ** 2, axis=2)
     standard = ((known - known.mean()) / known.std())[:, None]
     K = of_map * np.exp(-0.5 * squared) + gplvm.known_kernel_(standard) + bias + noise * np.eye(len(Y))

@@ -443,9 +443,9 @@ def test_verbose_prints_starts_and_iterations(D, capsys):
     fit(D, verbose=1)
     printed = capsys.readouterr().out
     assert "closed-form" in printed
-    assert "iteration 1:" not in printed
+    assert "iteration 1," not in printed
     fit(D, verbose=2, n_init=1)
-    assert "start 1 of 1, iteration 1: cost " in capsys.readouterr().out
+    assert "start 1 of 1, iteration 1, stress " in capsys.readouterr().out
 
 
 def test_every_type_of_known_feature_acts(rng):

@@ -10,7 +10,7 @@ from unmask import ConditionalMDS, GeneralMDS, KnownFeatureWarning, Numeric
 from unmask.engines import TableEngine
 from unmask.estimators._imputed import cell_widths
 from unmask.kernels import ArraySource, Pairs, Workers
-from unmask.problem import Problem, check_known, make_structure
+from unmask.problem import check_known
 
 COLUMNS = ["object", "feature", "value", "certainty", "lower", "upper", "remark"]
 
@@ -121,10 +121,8 @@ def test_a_cell_that_the_map_can_make_up_for_is_not_determined(copied):
     unknown = np.random.default_rng(9).standard_normal((len(D), 1))
     U, roots = np.column_stack([unknown, copied * standard]), np.array([[0.8]])
     with Workers(1) as workers:
-        pairs = Pairs(ArraySource(D), 1.0)
-        engine = TableEngine(pairs, workers)
-        (cells,) = make_structure(Problem(pairs, known, 2), engine.graph).cells
-        ((_, width),) = cell_widths(known, [(cells, standard[:1])], U, roots, engine).items()
+        engine = TableEngine(Pairs(ArraySource(D), 1.0), workers)
+        ((_, width),) = cell_widths(known, U, standard @ roots, roots, engine).items()
     assert np.isinf(width) == (copied > 0)
 
 

@@ -15,7 +15,6 @@ from sklearn.exceptions import ConvergenceWarning
 
 from unmask import ConditionalIsomap, ConditionalMDS, Numeric, UnfinishedWarning
 from unmask.estimators import _posterior
-from unmask.estimators._posterior import how_noise_grows
 from unmask.inspection import average_canonical_correlation
 
 # So few draws as a test can afford are too few to be relied on, which is said.
@@ -141,9 +140,24 @@ def test_summary_says_in_words_what_the_noise_is_like(case):
     assert "a dissimilarity of average size is off by" in text
     assert "R-hat" in text
     assert repr(posterior) == text
-    assert len({how_noise_grows(gamma) for gamma in (-0.5, 0.0, 0.5, 1.0, 2.0)}) == 5
-    assert how_noise_grows(0.93) == "the noise grows in proportion to the distance"
-    assert how_noise_grows(2.0) == "the noise grows faster than in proportion to the distance"
+    assert "the noise grows" in text
+
+
+@pytest.mark.parametrize(
+    ("gamma", "meaning"),
+    [
+        (-0.5, "is smaller at larger"),
+        (0.0, "the same at every"),
+        (0.5, "less than in proportion"),
+        (0.93, "grows in proportion"),
+    ],
+)
+def test_the_growth_of_the_noise_is_named(case, gamma, meaning):
+    *_, posterior = case
+    draws = posterior.draws
+    chains = replace(draws.chains, x=np.array(draws.chains.x))
+    chains.x[..., -1] += (gamma - draws.gamma.mean()) / 0.5
+    assert meaning in str(replace(posterior, draws=replace(draws, chains=chains)))
 
 
 def test_arviz_gets_the_draws_with_their_names(case):
@@ -263,12 +277,6 @@ def test_too_many_objects_are_refused(monkeypatch):
         fitted(D).posterior()
 
 
-def test_it_says_how_long_it_will_take(monkeypatch):
-    monkeypatch.setattr(_posterior, "LONG", 0.0)
-    with pytest.warns(UserWarning, match="of 12 objects will take about 0 minutes"):
-        fitted(make_data()[0]).posterior(n_draws=10, chains=1)
-
-
 def test_few_draws_are_warned_of():
     with pytest.warns(ConvergenceWarning, match=r"worth only \d+ independent ones.*n_draws=20"):
         fitted(make_data()[0]).posterior(n_draws=10, chains=1)
@@ -283,10 +291,7 @@ def test_divergences_are_warned_of_where_they_are_more_than_one_in_a_hundred(cas
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         diverged.warn()
-    said = [str(one.message) for one in caught if "2 of 100 draws diverged" in str(one.message)]
-    assert len(said) == many
-    assert all("use fewer dimensions" in one for one in said)
-    assert ("2 divergences: too many" in str(diverged)) == many
+    assert sum("2 of 100 draws diverged" in str(one.message) for one in caught) == many
     assert ("2 of 100 draws diverged" in str(diverged)) == many
 
 

@@ -16,7 +16,7 @@ from unmask import Checkpoint, ConditionalIsomap, ConditionalMDS, Cyclic, Numeri
 from unmask.checking import MissingDissimilarityWarning, StoredPairs
 from unmask.dissimilarities import Metric
 from unmask.engines import _sampled
-from unmask.estimators import _fit, _many
+from unmask.estimators import _fit, _reading
 from unmask.kernels import ArraySource, Source
 from unmask.solvers import _stochastic
 
@@ -30,7 +30,7 @@ def few_landmarks(monkeypatch):
     """Let 1000 objects be many."""
     monkeypatch.setattr(_stochastic, "LANDMARKS", 300)
     monkeypatch.setattr(_stochastic, "FIRST", 100)
-    monkeypatch.setattr(_many, "LANDMARKS", 300)
+    monkeypatch.setattr(_reading, "LANDMARKS", 300)
 
 
 @pytest.fixture(scope="module")
@@ -195,8 +195,8 @@ def test_a_fifth_of_a_file_is_read_at_most(features, tmp_path, monkeypatch):
     monkeypatch.setattr(_sampled, "ROWS", 20)
     for room, number in (
         (_stochastic, "LANDMARKS"),
-        (_many, "LANDMARKS"),
-        (_many, "LOOKED_AT"),
+        (_reading, "LANDMARKS"),
+        (_reading, "LOOKED_AT"),
         (_fit, "PARTNERS"),
     ):
         monkeypatch.setattr(room, number, 100)
@@ -351,7 +351,7 @@ SPARSE = {
 
 @pytest.mark.parametrize("words", SPARSE)
 def test_some_pairs_are_a_reason_for_the_exact_solver(features, words, monkeypatch):
-    monkeypatch.setattr(_many, "LONGEST_FIT", 1.0)
+    monkeypatch.setattr(_reading, "LONGEST_FIT", 1.0)
     given = SPARSE[words](some_of(features[0][:600]))
     mds = ConditionalMDS(metric="precomputed", n_init=1, tol=1e-3, random_state=0)
     with pytest.raises(ValueError, match=f"solver='stochastic' with {words}.*; use solver='lbfgs', which passes over"):
@@ -362,7 +362,7 @@ def test_some_pairs_are_a_reason_for_the_exact_solver(features, words, monkeypat
 
 
 def test_missing_dissimilarities_are_a_reason_for_the_exact_solver(features, monkeypatch):
-    monkeypatch.setattr(_many, "LONGEST_FIT", 1.0)
+    monkeypatch.setattr(_reading, "LONGEST_FIT", 1.0)
     D = cdist(features[0], features[0])
     D[7, 100:] = D[100:, 7] = np.nan
     with pytest.warns(MissingDissimilarityWarning, match="^900 of 499500 pairs") as heard:
@@ -406,7 +406,7 @@ def test_a_file_is_opened_before_the_solver_is_chosen(features, estimator, tmp_p
     assert estimator(solver="stochastic", **quick).fit(path).solver_.startswith("lbfgs: with 100 objects")
     np.save(path, D)
     assert estimator(**quick).fit(path).solver_.startswith("lbfgs: 400 objects, an exact fit takes")
-    monkeypatch.setattr(_many, "LONGEST_FIT", 1.0)
+    monkeypatch.setattr(_reading, "LONGEST_FIT", 1.0)
     isomap = {"n_landmarks": 50} if estimator is ConditionalIsomap else {}
     assert estimator(**quick, **isomap).fit(path).solver_.startswith("stochastic: 400 objects")
 
@@ -414,7 +414,7 @@ def test_a_file_is_opened_before_the_solver_is_chosen(features, estimator, tmp_p
 def test_automatic_choice(features, monkeypatch):
     assert fitted(features, [], solver="auto", max_iter=5, tol=1.0).solver_.startswith("lbfgs: 1,000 objects")
     assert fitted(features, [], solver="lbfgs", max_iter=5, tol=1.0).solver_ == "lbfgs: as asked for"
-    monkeypatch.setattr(_many, "LONGEST_FIT", 1000.0)
+    monkeypatch.setattr(_reading, "LONGEST_FIT", 1000.0)
     mds = fitted(features, [], solver="auto")
     assert mds.solver_.startswith("stochastic: 1,000 objects, an exact fit would take about")
     ordinal = ConditionalMDS(level="interval", n_init=1, max_iter=5, tol=1.0).fit(features[0][:600])
@@ -431,7 +431,7 @@ def test_automatic_choice(features, monkeypatch):
 def test_isomap_keeps_no_more_paths_than_there_is_room_for(n, landmarks, solver):
     isomap = ConditionalIsomap(n_landmarks=landmarks)
     X = np.broadcast_to(0.0, (n, 3))
-    assert str(_many.choose_solver(isomap, X, ready=False)).startswith(solver)
+    assert str(_reading.choose_solver(isomap, X, ready=False)).startswith(solver)
 
 
 @pytest.mark.parametrize(
@@ -451,7 +451,9 @@ def test_isomap_keeps_no_more_paths_than_there_is_room_for(n, landmarks, solver)
 def test_the_choice_goes_by_a_count_that_is_the_same_on_every_machine(estimator, n, columns, solver):
     """Passes times pairs times starts times a constant of the metric, however many threads there are."""
     X, ready = np.broadcast_to(0.0, (n, columns)), estimator.metric == "precomputed"
-    chosen = {str(_many.choose_solver(clone(estimator).set_params(n_jobs=n_jobs), X, ready=ready)) for n_jobs in (1, 8)}
+    chosen = {
+        str(_reading.choose_solver(clone(estimator).set_params(n_jobs=n_jobs), X, ready=ready)) for n_jobs in (1, 8)
+    }
     assert [one.partition(":")[0] for one in chosen] == [solver]
 
 
@@ -459,8 +461,8 @@ def test_the_solver_does_not_depend_on_the_number_of_threads(features, monkeypat
     """With a limit so low that one thread and eight would be on different sides of it if they counted."""
     X, known = features
     one = ConditionalMDS(n_init=1, random_state=0, n_jobs=1, max_iter=20)
-    cost = 20 * _many.A_PAIR * 1000 * 999 / 2
-    monkeypatch.setattr(_many, "LONGEST_FIT", cost / 2)
+    cost = 20 * _reading.A_PAIR * 1000 * 999 / 2
+    monkeypatch.setattr(_reading, "LONGEST_FIT", cost / 2)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         fits = [clone(one).set_params(n_jobs=n_jobs).fit(X, known=known).solver_ for n_jobs in (1, 8)]

@@ -21,7 +21,8 @@ from unmask import (
     GeneralMDS,
 )
 from unmask.estimators import refit
-from unmask.estimators._random_fits import CHANCE_SAMPLE, random_fits, sample_of
+from unmask.estimators._fitted_map import SAMPLE, sample_of
+from unmask.estimators._random_fits import random_fits
 from unmask.estimators._summary import CAUTIONS, FOUND, GOOD, NEXT
 from unmask.kernels import ArraySource
 
@@ -219,12 +220,12 @@ def test_known_features_and_dimensions_lower_the_random_stress(rng):
 
 
 def test_of_many_objects_a_hundred_give_less_than_all_would(rng):
-    n = 3 * CHANCE_SAMPLE
+    n = 3 * SAMPLE
     D = squareform(rng.gamma(4.0, size=n * (n - 1) // 2))
     V = rng.normal(size=(n, 1))
     mds = ConditionalMDS(metric="precomputed", n_init=1, max_iter=300, tol=1e-6, random_state=0).fit(D, known=V)
     chance = random_fits(mds)
-    assert chance.n_objects == CHANCE_SAMPLE
+    assert chance.n_objects == SAMPLE
     assert chance.median < mds.stress_ < 1.3 * chance.median  # the data themselves are random
     assert "of the objects, and more between all" in str(mds.summary())
 
@@ -243,7 +244,7 @@ def test_a_sample_holds_every_pair_of_few_objects_and_as_many_of_more(rng):
     np.testing.assert_array_equal(np.sort(sample_of(ArraySource(D))), np.sort(squareform(D)))
     large = squareform(np.arange(1.0, 1 + 300 * 299 // 2))
     sample = sample_of(ArraySource(large))
-    assert len(sample) == CHANCE_SAMPLE * (CHANCE_SAMPLE - 1) // 2
+    assert len(sample) == SAMPLE * (SAMPLE - 1) // 2
     assert (sample > 0).all()  # no object with itself
     assert sample.mean() == pytest.approx(large[np.triu_indices(300, 1)].mean(), rel=0.05)
 
@@ -276,7 +277,7 @@ def test_where_random_data_are_not_comparable_it_says_why(kinship, rng):
     assert "because many pairs have no dissimilarity" in str(make.summary())
     assert "weights of their own" in random_fits(make.fit(D, weights=np.full((14, 14), 2.0))).why_none
     assert len(random_fits(make.fit(D)).values) == 9  # a new fit without weights
-    general = GeneralMDS(n_init=1, max_iter=20, tol=1.0).fit(rng.normal(size=(CHANCE_SAMPLE + 1, 3)))
+    general = GeneralMDS(n_init=1, max_iter=20, tol=1.0).fit(rng.normal(size=(SAMPLE + 1, 3)))
     assert "a cost grows" in random_fits(general).why_none
 
 

@@ -1,4 +1,4 @@
-"""A new type of known feature takes one file: two classes, and a line in the table of types."""
+"""A new type of known feature takes one file: a class, and a line in the table of types."""
 
 import re
 from dataclasses import dataclass
@@ -11,21 +11,28 @@ from typer.testing import CliRunner
 from unmask import ConditionalMDS, Cyclic
 from unmask.cli import app
 from unmask.discovery import Discovery
-from unmask.problem import FEATURE_TYPES, CommonBlock, FeatureType, LevelCoding
+from unmask.problem import FEATURE_TYPES, CommonBlock, LevelType
 
 POINTS = ("N", "NE", "E", "SE", "S", "SW", "W", "NW")
 
 
 @dataclass(frozen=True)
-class CompassCoding(LevelCoding):
-    """Eight levels on a circle, each one step from the next."""
+class Compass(LevelType):
+    """Directions of the wind: eight levels on a circle, each one step from the next."""
 
     kind = "compass"
+    signature = "Compass()"
+    forms = ("compass",)
     block = CommonBlock
+    levels = POINTS
+    suffixes = ("[north]", "[east]")
 
-    @property
-    def suffixes(self):
-        return ("[north]", "[east]")
+    def learn(self, column, name):
+        return self
+
+    @classmethod
+    def recognises(cls, column, name):
+        return set(pd.unique(pd.Series(column).dropna())) <= set(POINTS)
 
     def vertices(self):
         angle = np.arange(8) * np.pi / 4
@@ -34,23 +41,6 @@ class CompassCoding(LevelCoding):
     def decode(self, coded, here, places):
         share = self.vertices() @ coded / np.sum(self.vertices()[0] ** 2)
         return self.levels[int(np.argmax(share))], float(share.max())
-
-
-@dataclass(frozen=True)
-class Compass(FeatureType):
-    """Directions of the wind, say."""
-
-    coding = CompassCoding
-    signature = "Compass()"
-    forms = ("compass",)
-    by_name = True
-
-    def learn(self, column, name):
-        return CompassCoding(name, POINTS)
-
-    @classmethod
-    def recognises(cls, column, name):
-        return set(pd.unique(pd.Series(column).dropna())) <= set(POINTS)
 
 
 @pytest.fixture(autouse=True)

@@ -7,13 +7,17 @@ from sklearn.neighbors import NearestNeighbors
 from tests.helpers import noisy_distances, with_missing
 from unmask.graphs import (
     components,
-    graph_from_dissimilarities,
-    graph_of_nearest,
     join_components,
+    near_pairs,
     nearest_neighbours,
     shortest_paths,
+    symmetric_graph,
     undirected,
 )
+
+
+def graph_of(D, n_neighbors=None, radius=None, mutual=False):
+    return undirected(near_pairs(D.__getitem__, len(D), n_neighbors, radius), mutual=mutual)
 
 
 def floyd_warshall(graph):
@@ -37,7 +41,7 @@ def plain_neighbours(D, k, mutual):
 @pytest.mark.parametrize("k", [4, 5, 6])
 def test_geodesics_of_kinship_equal_an_independent_computation_exactly(kinship, k):
     D = kinship.dissimilarities.to_numpy(dtype=float)
-    graph = graph_from_dissimilarities(D, n_neighbors=k, radius=None, mutual=False)
+    graph = graph_of(D, k)
     np.testing.assert_array_equal(graph.toarray() > 0, plain_neighbours(D, k, False))
     np.testing.assert_array_equal(shortest_paths(graph), floyd_warshall(graph))
 
@@ -46,7 +50,7 @@ def test_geodesics_of_kinship_equal_an_independent_computation_exactly(kinship, 
 @pytest.mark.parametrize("n", [20, 600])
 def test_neighbours_with_missing_dissimilarities(rng, n, mutual):
     D = with_missing(rng, noisy_distances(rng, n), 0.2)
-    graph = graph_from_dissimilarities(D, n_neighbors=3, radius=None, mutual=mutual)
+    graph = graph_of(D, 3, mutual=mutual)
     expected = plain_neighbours(D, 3, mutual)
     np.testing.assert_array_equal(graph.toarray() > 0, expected)
     np.testing.assert_array_equal(graph.toarray()[expected], D[expected])
@@ -57,17 +61,19 @@ def test_features_and_their_distances_give_the_same_graph(rng, mutual):
     X = rng.uniform(size=(60, 3))
     D = np.sqrt(((X[:, None] - X[None]) ** 2).sum(axis=2))
     search = NearestNeighbors().fit(X)
-    nearest = graph_of_nearest(*nearest_neighbours(search, X, 4, lambda *_: None), mutual=mutual)
-    expected = graph_from_dissimilarities(D, n_neighbors=4, radius=None, mutual=mutual)
+    lengths, neighbours = nearest_neighbours(search, X, 4, lambda *_: None)
+    ends = np.repeat(np.arange(60), 4), neighbours.ravel()
+    nearest = symmetric_graph(*ends, lengths.ravel(), 60, mutual=mutual)
+    expected = graph_of(D, 4, mutual=mutual)
     np.testing.assert_allclose(nearest.toarray(), expected.toarray(), atol=1e-12)
     within = undirected(search.radius_neighbors_graph(radius=0.4, mode="distance"), mutual=mutual)
-    expected = graph_from_dissimilarities(D, n_neighbors=None, radius=0.4, mutual=mutual)
+    expected = graph_of(D, radius=0.4, mutual=mutual)
     np.testing.assert_allclose(within.toarray(), expected.toarray(), atol=1e-12)
 
 
 def test_duplicates_are_joined_by_edges_of_length_zero():
     D = np.abs(np.subtract.outer([0.0, 0.0, 1.0, 2.0], [0.0, 0.0, 1.0, 2.0]))
-    graph = graph_from_dissimilarities(D, n_neighbors=2, radius=None, mutual=False)
+    graph = graph_of(D, 2)
     assert components(graph)[0] == 1
     np.testing.assert_array_equal(shortest_paths(graph), D)
 
@@ -75,7 +81,7 @@ def test_duplicates_are_joined_by_edges_of_length_zero():
 def test_components_are_joined_by_the_shortest_edges_between_them():
     points = np.array([0.0, 1.0, 10.0, 11.0, 13.0, 100.0, 101.0])
     D = np.abs(np.subtract.outer(points, points))
-    graph = graph_from_dissimilarities(D, n_neighbors=1, radius=None, mutual=False)
+    graph = graph_of(D, 1)
     assert components(graph)[0] == 3
     joined = join_components(graph, lambda rows: D[rows])
     assert components(joined)[0] == 1
@@ -90,7 +96,7 @@ def test_components_are_joined_by_the_shortest_edges_between_them():
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 def test_shortest_paths_are_symmetric_to_the_last_bit(rng, dtype):
     D = noisy_distances(rng, 700)
-    graph = graph_from_dissimilarities(np.maximum(D, D.T), n_neighbors=6, radius=None, mutual=False)
+    graph = graph_of(np.maximum(D, D.T), 6)
     paths = shortest_paths(graph, dtype)
     assert paths.dtype == dtype
     np.testing.assert_array_equal(paths, paths.T)

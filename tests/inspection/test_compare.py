@@ -15,11 +15,8 @@ from unmask.inspection import (
     mds_then_regress,
     neighbourhood_scores,
     partial_dbrda,
-    procrustes,
     recovery,
-    register_method,
 )
-from unmask.inspection._compare import _METHODS, Task, _isomap
 from unmask.problem.leak import leak_reference
 
 COLUMNS = [
@@ -33,15 +30,6 @@ COLUMNS = [
     "seconds",
     "note",
 ]
-
-
-@pytest.fixture
-def registry():
-    """Restore the registered methods after a test."""
-    before = dict(_METHODS)
-    yield
-    _METHODS.clear()
-    _METHODS.update(before)
 
 
 @pytest.fixture(scope="module")
@@ -118,10 +106,14 @@ def test_neighbours_tell_what_a_map_repeats(table):
     assert conditional["knn_leak"].max() < 0.2 < blind["knn_leak"].min()
 
 
-def test_neighbours_are_scored_like_those_of_the_leak_report(kinship, registry):
-    register_method("gender", lambda task: task.known[["gender"]] + 0.01 * np.arange(14.0)[:, None])
-    register_method("residual", lambda task: mds_then_regress(task.dissimilarities, task.known))
-    table = compare(kinship.dissimilarities, kinship.known[["gender"]], methods=["gender", "residual"])
+def test_neighbours_are_scored_like_those_of_the_leak_report(kinship):
+    def gender(task):
+        return task.known[["gender"]] + 0.01 * np.arange(14.0)[:, None]
+
+    def residual(task):
+        return mds_then_regress(task.dissimilarities, task.known)
+
+    table = compare(kinship.dissimilarities, kinship.known[["gender"]], methods=[gender, residual])
     assert table.loc["gender", "knn_leak"] == pytest.approx(1.0, abs=0.02)
     report = leak_report(
         mds_then_regress(kinship.dissimilarities, kinship.known[["gender"]]), kinship.known[["gender"]]
@@ -133,9 +125,14 @@ def test_neighbours_are_scored_like_those_of_the_leak_report(kinship, registry):
 
 def test_isomap_is_scikit_learns(rng):
     D = pd.DataFrame(noisy_distances(rng, 40, noise=0.0))
-    own = _isomap(Task(D, None, 2))
-    theirs = Isomap(n_neighbors=10, n_components=2, metric="precomputed").fit_transform(D.to_numpy())
-    assert procrustes(theirs, own, scale=False).statistic < 1e-10
+    X = rng.standard_normal((40, 3))
+
+    def theirs(task):
+        return Isomap(n_neighbors=10, n_components=2, metric="precomputed").fit_transform(task.dissimilarities)
+
+    table = compare(D, features=X, unknown=["feature1"], methods=["isomap", theirs])
+    scores = table[["trustworthiness", "acc_all", "acc_unknown"]]
+    np.testing.assert_allclose(scores.loc["isomap"], scores.loc["theirs"], atol=1e-5)
 
 
 def test_more_than_three_dimensions_and_nothing_known(rng):
@@ -164,46 +161,33 @@ def test_missing_dissimilarities_stop_only_those_who_need_them(rng):
     assert table["trustworthiness"].isna().all()
 
 
-def test_registered_methods_take_part(kinship, registry):
-    def constant(task):
-        assert task.n == 14
+def test_functions_take_part(kinship):
+    def by_number(task):
         assert list(task.dissimilarities.index) == list(task.known.index)
         return pd.DataFrame(np.arange(14.0), index=task.known.index).iloc[::-1]
 
     def broken(task):
         raise RuntimeError("no such luck")
 
-    register_method("by number", constant)
-    register_method("broken", broken)
-    table = compare(kinship.dissimilarities, kinship.known[["gender"]], n_components=1, methods=["by number", "broken"])
-    assert table.loc["by number", "leak"] == pytest.approx(leak(np.arange(14.0), kinship.known[["gender"]]), rel=1e-9)
+    def short(task):
+        return np.ones((3, 1))
+
+    known = kinship.known[["gender"]]
+    methods = [by_number, "partial-dbrda", broken, short]
+    table = compare(kinship.dissimilarities, known, n_components=1, methods=methods)
+    assert list(table.index) == ["by_number", "partial-dbrda", "broken", "short"]
+    assert table.loc["by_number", "leak"] == pytest.approx(leak(np.arange(14.0), known), rel=1e-9)
     assert table.loc["broken", "note"] == "RuntimeError: no such luck"
-    register_method("by number", None)
-    with pytest.raises(ValueError, match=r"methods=\['by number'\] must name registered methods"):
-        compare(kinship.dissimilarities, methods=["by number"])
+    assert table.loc["short", "note"].startswith("ValueError: embedding has 3 rows")
 
 
-def test_a_map_of_the_wrong_length_is_noted(kinship, registry):
-    register_method("short", lambda task: np.ones((3, 2)))
-    table = compare(kinship.dissimilarities, methods=["short"])
-    assert (
-        table.loc["short", "note"]
-        == "ValueError: embedding has 3 rows and dissimilarities has 14; pass one row per object in both."
-    )
-
-
-def test_all_methods_run_by_default_and_known_types_reach_them(kinship, registry):
-    for name in [
-        name
-        for name in _METHODS
-        if name not in ("conditional-mds", "conditional-classical-mds", "partial-dbrda", "mds-then-regress")
-    ]:
-        register_method(name, None)
-    table = compare(kinship.dissimilarities, kinship.known[["degree"]], known_types={"degree": "nominal"})
+def test_known_types_reach_the_methods(kinship):
+    methods = ["conditional-mds", "conditional-classical-mds", "partial-dbrda", "mds-then-regress"]
+    known = kinship.known[["degree"]]
+    table = compare(kinship.dissimilarities, known, known_types={"degree": "nominal"}, methods=methods)
     assert (table["note"] == "").all()
-    assert table.loc["partial-dbrda", "leak"] < 1e-12
-    expected = partial_dbrda(kinship.dissimilarities, kinship.known[["degree"]].astype(str).add("x"))
-    assert leak(expected.embedding, kinship.known[["degree"]].astype(str).add("x")) < 1e-12
+    expected = compare(kinship.dissimilarities, known.astype(str).add("x"), methods=methods)
+    pd.testing.assert_frame_equal(table.drop(columns="seconds"), expected.drop(columns="seconds"))
 
 
 def medians_on_car_brands(q, sets):

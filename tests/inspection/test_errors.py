@@ -22,7 +22,6 @@ from unmask.inspection import (
     partial_dbrda,
     procrustes,
     recovery,
-    register_method,
     scree,
     shepard,
 )
@@ -93,8 +92,6 @@ ERRORS = {
     "unknown .*features": lambda: compare(D, gender, unknown=["degree"]),
     "features has 5 rows": lambda: compare(D, gender, features=known.iloc[:5]),
     "known .*'gender'": lambda: compare(D, gender.astype(float) * np.nan),
-    "name='magic'": lambda: register_method("magic", None),
-    "function=3": lambda: register_method("three", 3),
     "second has all objects": lambda: procrustes(np.arange(4.0), np.ones(4)),
     "second has 3 rows": lambda: procrustes(np.arange(4.0), np.arange(3.0)),
     "scale='yes'": lambda: procrustes(U, U, scale="yes"),

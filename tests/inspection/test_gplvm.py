@@ -15,7 +15,7 @@ from sklearn.manifold import Isomap
 
 from tests import recordings
 from unmask.inspection import _gplvm
-from unmask.inspection._gplvm import START, Process, gplvm_score
+from unmask.inspection._gplvm import START, gplvm_score
 
 
 @pytest.fixture
@@ -27,18 +27,18 @@ def curve(rng):
 
 def process_of(X, Y):
     Y = Y - Y.mean(axis=0)
-    return Process(cdist(X, X, "sqeuclidean"), Y @ Y.T, Y.shape[1])
+    return cdist(X, X, "sqeuclidean"), Y @ Y.T, Y.shape[1]
 
 
 def test_likelihood_is_that_of_scipy_and_its_gradient_that_of_differences(curve):
     X, Y = curve
     process, logs = process_of(X, Y), np.array([0.3, -0.2, -1.5, -2.5])
     width, signal, bias, noise = np.exp(logs)
-    K = signal * np.exp(-0.5 * width * process.squared) + bias + noise * np.eye(30)
+    K = signal * np.exp(-0.5 * width * process[0]) + bias + noise * np.eye(30)
     expected = sum(multivariate_normal(np.zeros(30), K).logpdf(y) for y in (Y - Y.mean(axis=0)).T)
-    assert -_gplvm._cost(logs, process)[0] == pytest.approx(expected, rel=1e-10)
-    error = check_grad(lambda x: _gplvm._cost(x, process)[0], lambda x: _gplvm._cost(x, process)[1], logs)
-    assert error < 1e-4 * np.linalg.norm(_gplvm._cost(logs, process)[1])
+    assert -_gplvm._cost(logs, *process)[0] == pytest.approx(expected, rel=1e-10)
+    error = check_grad(lambda x: _gplvm._cost(x, *process)[0], lambda x: _gplvm._cost(x, *process)[1], logs)
+    assert error < 1e-4 * np.linalg.norm(_gplvm._cost(logs, *process)[1])
 
 
 def optimum_of_scikit_learn(X, Y):
@@ -93,11 +93,11 @@ def test_a_search_that_does_not_end_is_a_warning(curve, monkeypatch):
 
 
 def test_parameters_beyond_rounding_are_no_optimum():
-    process = Process(np.zeros((3, 3)), np.eye(3), 1)
-    value, slope = _gplvm._cost(np.array([0.0, 18.0, 18.0, -40.0]), process)
+    process = np.zeros((3, 3)), np.eye(3), 1
+    value, slope = _gplvm._cost(np.array([0.0, 18.0, 18.0, -40.0]), *process)
     assert value == 1e300
     assert not slope.any()
-    assert np.isfinite(_gplvm._cost(START, process)[0])
+    assert np.isfinite(_gplvm._cost(START, *process)[0])
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from unmask import ConditionalMDS
 from unmask.dissimilarities import similarity_to_dissimilarity
-from unmask.io import DissimilarityFile, TableFile, read_data, read_dissimilarities, write_table
+from unmask.io import DissimilarityFile, FileProblem, TableFile, read_data, read_dissimilarities, write_table
 
 N = 6
 LABELS = [f"o{at}" for at in range(N)]
@@ -71,13 +71,18 @@ def test_what_is_written_reads_back_exactly(
     left = names if form == "long" else left
     assume(decimal != delimiter)
     values = D * 10.0**exponent
-    if missing and form == "square":
+    if missing:
         values[1, 4] = values[4, 1] = np.nan
     content = written(values, form, delimiter, above, left, "id" if delimiter == " " else "", decimal)
     content = content.replace("\n", end).encode()
     path = tmp_path_factory.mktemp("d") / "d.txt"
     named = left if form != "condensed" and left else above if form != "condensed" else None
-    detected = check(path, gzip.compress(content) if packed else content, values, named or range(N))
+    try:
+        detected = check(path, gzip.compress(content) if packed else content, values, named or range(N))
+    except FileProblem:
+        assert missing  # nothing shows which cell it is between blanks, or on a blank line
+        assert delimiter == " " or form == "condensed"
+        return
     assert ("gzip" in detected) == packed
     assert ("decimal comma" if decimal == "," else "decimal point") in detected
 
@@ -203,6 +208,16 @@ def test_single_precision_is_kept(tmp_path):
     assert (read_dissimilarities(tmp_path / "d.npy").dissimilarities.dtypes == np.float32).all()
 
 
+def save(frame, path):
+    if path.suffix == ".json":
+        frame.to_json(path, orient="split", double_precision=15)
+    elif path.suffix == ".parquet":
+        frame.to_parquet(path)
+    else:
+        write_table(frame, path)
+    return path
+
+
 @pytest.mark.parametrize("suffix", [".csv", ".tsv", ".csv.gz", ".json", ".parquet"])
 def test_what_we_write_reads_back(tmp_path, suffix):
     if suffix == ".parquet":
@@ -210,9 +225,10 @@ def test_what_we_write_reads_back(tmp_path, suffix):
     labels = ["a, b", 'say "hi"', "two\nlines", "=1+1", " outer ", "plain"]
     for columns in (labels, labels[::-1]):
         frame = pd.DataFrame(D, index=labels, columns=labels)[columns]
-        found = read_dissimilarities(write_table(frame, tmp_path / f"d{suffix}")).dissimilarities
-        np.testing.assert_array_equal(found.to_numpy(), D)
-        assert list(found.index) == list(found.columns) == labels
+        path = save(frame, tmp_path / f"d{suffix}")
+        found = read_dissimilarities(path).dissimilarities
+        np.testing.assert_allclose(found.to_numpy(), D, rtol=0, atol=1e-14 if suffix == ".json" else 0)
+        assert list(found.index) == list(found.columns) == list(frame.index)
 
 
 def test_excel(tmp_path):
@@ -325,7 +341,8 @@ def test_the_kind_of_a_typed_file_is_detected(tmp_path, rng):
     for values, kind in ((X, TableFile), (squareform(pdist(X)), DissimilarityFile)):
         np.save(tmp_path / "x.npy", values)
         assert isinstance(read_data(tmp_path / "x.npy"), kind)
-        assert isinstance(read_data(write_table(pd.DataFrame(values), tmp_path / "d.json")), kind)
+        pd.DataFrame(values).to_json(tmp_path / "d.json", orient="records")
+        assert isinstance(read_data(tmp_path / "d.json"), kind)
 
 
 def test_a_file_is_opened_once(tmp_path, monkeypatch):

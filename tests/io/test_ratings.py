@@ -33,7 +33,9 @@ def of_pairs(frame, how):
 def test_ratings_of_a_pair_become_one(frame, tmp_path, aggregate, suffix):
     if suffix == ".parquet":
         pytest.importorskip("pyarrow")
-    path = write_table(frame, tmp_path / f"r{suffix}")
+    path = tmp_path / f"r{suffix}"
+    writers = {".json": lambda: frame.to_json(path, orient="records"), ".parquet": lambda: frame.to_parquet(path)}
+    writers.get(suffix, lambda: write_table(frame, path))()
     read = read_dissimilarities(path, aggregate=aggregate)
     reversed_ = read_dissimilarities(path, aggregate=aggregate, similarity="reverse")
     on_scale = read_dissimilarities(path, aggregate=aggregate, similarity="reverse:1:9")

@@ -49,7 +49,6 @@ def test_passes_equal_their_twins(rng, n, weighting):
         np.testing.assert_allclose(G, expected_G, rtol=0, atol=1e-11 * np.abs(expected_G).max())
         for name, arguments in {
             "squared_product": (Z[:, :2], Z[:, 1:], 0.3),
-            "pair_sums": (),
         }.items():
             got = getattr(fused, name)(pairs, *arguments, workers)
             want = getattr(twins, name)(pairs, *arguments)

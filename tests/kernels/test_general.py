@@ -183,7 +183,7 @@ def test_gathering_multiplies_the_attraction_of_neighbours_but_not_the_repulsion
 def test_squared_loss_of_distances_is_the_stress_over_several_chunks(rng):
     n = 1100
     D, Z, W = noisy_distances(rng, n), rng.standard_normal((n, 3)), symmetric_weights(rng, n)
-    assert fused.n_chunks(n) > 1
+    assert len(fused._chunks(n)) > 1
     cost = Cost(D, Form.SQUARED, plain_costs.root, plain_costs.squared, W)
     value, G = general.cost_pass(cost, Z, Workers(2))
     stress, expected = fused.stress_pass(Pairs(ArraySource(D), 1.0, Weighting.ARRAY, W), Z, Workers(1))

@@ -10,6 +10,9 @@ from unmask.plotting import explore
 
 from ..reports.photograph import browser, visit
 
+# A browser is slow to start: of what needs one, the quick tests have the story of kinship.
+pytestmark = pytest.mark.slow
+
 # The middle, and a place in each direction from it; west and nearer west are on one line.
 PLACES = pd.DataFrame(
     {"x": [0.0, 1.0, -1.0, 0.0, 0.0, -0.4], "y": [0.0, 0.0, 0.0, 1.0, -1.0, 0.0]},

@@ -93,7 +93,7 @@ def test_a_logarithm_enters_and_the_value_comes_back():
     feature, known = coded(np.array([1.0, 10.0, 100.0, np.nan]), Numeric(log=True))
     assert known.names == ("known0[log]",)
     coding = feature.coding
-    np.testing.assert_allclose(coding.encode([1.0, 10.0, np.nan])[:, 0], [0.0, np.log(10.0), np.nan], **ROUND)
+    np.testing.assert_allclose(coding.encode([1.0, 10.0, np.nan], "x")[:, 0], [0.0, np.log(10.0), np.nan], **ROUND)
     assert coding.restore(np.log(7.0)) == pytest.approx(7.0, rel=1e-14)
     np.testing.assert_allclose(Numeric(2, 8, log=True).learn([], "x").bounds, np.log([2.0, 8.0]), **ROUND)
     assert Numeric(-2, 8, log=True).learn([], "x").bounds[0] == -np.inf
@@ -120,7 +120,7 @@ def test_nominal_levels_are_corners_of_a_regular_simplex_with_edges_of_one(numbe
 def test_ordinal_levels_are_steps():
     feature, _ = coded(pd.Series(pd.Categorical(list("cab"), ordered=True)))
     np.testing.assert_array_equal(feature.coding.vertices(), [[0, 0], [1, 0], [1, 1]])
-    np.testing.assert_array_equal(feature.coding.encode(["b", "c", None]), [[1, 0], [1, 1], [np.nan, np.nan]])
+    np.testing.assert_array_equal(feature.coding.encode(["b", "c", None], "x"), [[1, 0], [1, 1], [np.nan, np.nan]])
     assert feature.coding.suffixes == ("[>=b]", "[>=c]")
 
 
@@ -163,20 +163,20 @@ def test_one_level_carries_no_information(kind):
 def test_a_cyclic_feature_lies_on_a_circle_as_long_as_its_period(rng):
     hours = rng.uniform(0, 24, 30)
     coding = coded(hours, Cyclic(24))[0].coding
-    points = coding.encode(hours)
+    points = coding.encode(hours, "x")
     np.testing.assert_allclose(np.hypot(*points.T), 24 / (2 * np.pi), **ROUND)
     gap = np.abs(hours[:, None] - hours)
     chord = 24 / np.pi * np.sin(np.pi * gap / 24)
     np.testing.assert_allclose(squareform(pdist(points)), np.abs(chord), rtol=0, atol=1e-10)
-    np.testing.assert_allclose(coding.encode(hours + 48), points, rtol=0, atol=1e-10)
+    np.testing.assert_allclose(coding.encode(hours + 48, "x"), points, rtol=0, atol=1e-10)
     # Near values are as far apart as they differ.
-    assert pdist(coding.encode([23.99, 0.01]))[0] == pytest.approx(0.02, rel=1e-5)
+    assert pdist(coding.encode([23.99, 0.01], "x"))[0] == pytest.approx(0.02, rel=1e-5)
 
 
 def test_points_of_the_circle_decode_to_their_values_and_its_centre_to_no_certainty():
     coding = coded(np.arange(24.0), Cyclic(24))[0].coding
     for hour in (0.0, 5.5, 12.0, 23.0):
-        value, certainty = coding.decode(coding.encode([hour])[0], NOWHERE, NOWHERE)
+        value, certainty = coding.decode(coding.encode([hour], "x")[0], NOWHERE, NOWHERE)
         assert value == pytest.approx(hour, abs=1e-9)
         assert certainty == pytest.approx(1.0, abs=1e-12)
     assert coding.decode(np.zeros(2), NOWHERE, NOWHERE)[1] == 0.0
@@ -199,7 +199,7 @@ def test_a_spline_has_as_many_columns_as_degrees_of_freedom_and_holds_every_line
     values = rng.uniform(2, 9, 40)
     feature, known = coded(values, Spline(df))
     assert len(feature.columns) == df
-    design = np.column_stack([np.ones(40), feature.coding.encode(values)])
+    design = np.column_stack([np.ones(40), feature.coding.encode(values, "x")])
     _, residual, rank, _ = np.linalg.lstsq(design, values, rcond=None)
     assert rank == df + 1
     np.testing.assert_allclose(residual, 0, rtol=0, atol=1e-20)
@@ -209,14 +209,14 @@ def test_a_spline_has_as_many_columns_as_degrees_of_freedom_and_holds_every_line
 def test_a_spline_goes_on_straight_beyond_its_range(rng):
     values = rng.uniform(0, 1, 40)
     coding = coded(values, Spline(4))[0].coding
-    far = coding.encode(np.array([2.0, 3.0, 4.0]))
+    far = coding.encode(np.array([2.0, 3.0, 4.0]), "x")
     np.testing.assert_allclose(far[2] - far[1], far[1] - far[0], rtol=1e-9, atol=1e-12)
-    inside, edge = coding.encode(np.array([values.max() - 1e-7, values.max()]))
+    inside, edge = coding.encode(np.array([values.max() - 1e-7, values.max()]), "x")
     np.testing.assert_allclose(far[1] - far[0], (edge - inside) / 1e-7, rtol=1e-4, atol=1e-5)
     assert np.abs(far[1] - far[0]).max() > 1
-    below = coding.encode(np.array([-3.0, -2.0, -1.0]))
+    below = coding.encode(np.array([-3.0, -2.0, -1.0]), "x")
     np.testing.assert_allclose(below[2] - below[1], below[1] - below[0], rtol=1e-9, atol=1e-12)
-    edge, inside = coding.encode(np.array([values.min(), values.min() + 1e-7]))
+    edge, inside = coding.encode(np.array([values.min(), values.min() + 1e-7]), "x")
     np.testing.assert_allclose(below[1] - below[0], (inside - edge) / 1e-7, rtol=1e-4, atol=1e-5)
     np.testing.assert_allclose(edge - below[2], (values.min() + 1) * (below[1] - below[0]), rtol=1e-9, atol=1e-12)
     assert np.abs(below[1] - below[0]).max() > 1

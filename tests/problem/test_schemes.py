@@ -50,8 +50,8 @@ def test_the_weights_of_a_new_scheme_are_checked_like_an_array(rng, monkeypatch,
     groups = np.r_[rng.uniform(size=(10, 2)), rng.uniform(size=(10, 2)) + 9]
     D = squareform(pdist(groups))
     if stored:
-        monkeypatch.setattr("unmask.checking._stored.MANY_OBJECTS", 3)
-        monkeypatch.setattr("unmask.checking._stored.FEW_PAIRS", 1.1)
+        monkeypatch.setattr("unmask.checking._sources.MANY_OBJECTS", 3)
+        monkeypatch.setattr("unmask.checking._sources.FEW_PAIRS", 1.1)
     data = sp.coo_array(np.triu(D)) if stored else D
     with pytest.raises(ValueError, match="fall into 2 groups between which all weights are zero"):
         fit(data, weights="near")

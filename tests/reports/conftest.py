@@ -2,9 +2,9 @@
 
 import pytest
 
-from unmask.reports import _findings, _maps, render_report
+from unmask.reports import _fit, _known, _maps
 
-from .studies import QUICK, kinship_study, nasty_study
+from .studies import QUICK, kinship_study, nasty_study, page_of
 
 
 @pytest.fixture(scope="session")
@@ -14,16 +14,16 @@ def study():
 
 @pytest.fixture(scope="session")
 def page(study):
-    return render_report(study, bootstrap=8, compare=["partial-dbrda", "mds"], saved_as="kinship.zip")
+    return page_of(study, bootstrap=8, compare=["partial-dbrda", "mds"], saved_as="kinship.zip")
 
 
 @pytest.fixture(scope="session")
 def nasty():
-    return render_report(nasty_study(), **QUICK, saved_as="</script> & study")
+    return page_of(nasty_study(), **QUICK, saved_as="</script> & study")
 
 
 @pytest.fixture
 def no_pictures(monkeypatch):
     """Leave out the drawing, which takes most of the time, where pictures are not what is tested."""
-    for module in (_maps, _findings):
+    for module in (_maps, _fit, _known):
         monkeypatch.setattr(module, "draw", lambda *_, **__: "data:image/svg+xml;base64,")

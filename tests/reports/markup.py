@@ -62,9 +62,10 @@ def section(page, identity):
     return found
 
 
-def rows(element):
-    """Return the tables below an element, each as a list of rows of text."""
-    return [[[cell.text for cell in row.children] for row in table.all("tr")] for table in element.all("table")]
+def table(page, identity):
+    """Return the rows of a table, each a list of texts; the first has the headings."""
+    (found,) = [t for t in read(page).all("table") if t.all("caption")[0].attributes["id"] == f"{identity}-caption"]
+    return [[cell.text for cell in row.children if isinstance(cell, Element)] for row in found.all("tr")]
 
 
 def pictures(page):

@@ -1,10 +1,14 @@
 """Small studies to report, quick to fit."""
 
+import tempfile
+from pathlib import Path
+
 import numpy as np
 import pandas as pd
 
 from unmask.datasets import load_kinship
 from unmask.discovery import Discovery
+from unmask.reports import write_report
 
 # Options of a report that leave out what takes long.
 QUICK = {"scree": False, "bootstrap": 0, "compare": False}
@@ -73,3 +77,9 @@ def quick_study(fits=1, **known):
     for _ in range(fits):
         study.fit(2, n_init=1)
     return study
+
+
+def page_of(study, **options):
+    """Return the page of a study."""
+    with tempfile.TemporaryDirectory() as folder:
+        return write_report(study, Path(folder) / "page.html", **options).read_text(encoding="utf-8")

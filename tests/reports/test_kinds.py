@@ -5,34 +5,32 @@ import pandas as pd
 import pytest
 
 from unmask.discovery import Discovery, _reading
-from unmask.reports import _asked, render_report, write_report
+from unmask.reports import _steps, write_report
 
-from .markup import pictures, section
-from .studies import QUICK, distances, quick_study, small_study
+from .markup import pictures, section, table
+from .studies import QUICK, distances, page_of, quick_study, small_study
 
 
 def test_nothing_known_has_no_after(no_pictures):
-    page = render_report(quick_study(), **QUICK)
+    page = page_of(quick_study(), **QUICK)
     assert "There is no after yet" in section(page, "pair").text
-    assert "Nothing was found to warn of." in section(page, "cautions").text
-    assert "no known features" in section(page, "importance").text
-    assert "no known features" in section(page, "asked").text
+    assert "Nothing was found to warn of." in section(page, "findings").text
+    assert "no known features" in section(page, "known").text
     assert len(section(page, "steps").all("img")) == 1
 
 
 def test_what_was_known_from_the_start_gets_a_map_with_nothing_known(no_pictures):
     known = pd.DataFrame({"x": distances(12)[0][:, 0]})
-    page = render_report(quick_study(known=known, known_types={"x": "numeric"}), **QUICK)
+    page = page_of(quick_study(known=known, known_types={"x": "numeric"}), **QUICK)
     assert "it was fitted for this page" in section(page, "pair").text
-    assert "numeric, declared" in section(page, "asked").text
-    assert "known from the start" in section(page, "asked").text
+    assert table(page, "types")[1] == ["x", "numeric, declared", "12", "0", "known from the start"]
 
 
 @pytest.mark.parametrize("p", [0, 1, 3])
 def test_maps_of_any_number_of_dimensions(p):
     study = small_study(known=pd.DataFrame({"x": distances(12)[0][:, 0]}))
     study.fit(p, n_init=1)
-    page = render_report(study, scree=False, bootstrap=4, compare=["partial-dbrda"])
+    page = page_of(study, scree=False, bootstrap=4, compare=["partial-dbrda"])
     assert "could not be made" not in page
     assert len(section(page, "steps").all("img")) == {0: 0, 1: 1, 3: 2}[p]
     assert ("Ellipses are left out" in page) == (p < 2)
@@ -54,9 +52,9 @@ def test_maps_of_any_number_of_dimensions(p):
 def test_every_kind_of_fit_has_a_page(options):
     study = small_study(16, known=pd.DataFrame({"x": distances(16)[0][:, 0]}))
     study.fit(2, **options)
-    page = render_report(study, bootstrap=2, compare=["partial-dbrda"])
+    page = page_of(study, bootstrap=2, compare=["partial-dbrda"])
     assert "could not be made" not in page
-    assert len(section(page, "quality").all("img")) == 2
+    assert len(section(page, "fit").all("img")) == 4
 
 
 def test_weights_and_an_external_table_are_told(no_pictures):
@@ -64,10 +62,9 @@ def test_weights_and_an_external_table_are_told(no_pictures):
     W[0, 1] = W[1, 0] = 5.0
     study = small_study(weights=W, table=pd.DataFrame({"outside": np.arange(12)}))
     study.fit(2, n_init=1)
-    page = render_report(study, bootstrap=2, compare=["conditional-mds"])
-    said = section(page, "asked").text
-    assert "Weights of the pairsgiven" in said
-    assert "outside" in said
+    page = page_of(study, bootstrap=2, compare=["conditional-mds"])
+    assert ["Weights of the pairs", "given"] in table(page, "data")
+    assert ["Columns of the table", "outside"] in table(page, "data")
     # Without the weights it is another method.
     assert "Conditional scaling with its defaults" in section(page, "rivals").text
 
@@ -79,12 +76,12 @@ def test_estimated_cells_are_told(no_pictures):
     known.loc[3, "size"], known.loc[4, "site"] = np.nan, None
     study = quick_study(known=known)
     number, level = study.step.imputed.itertuples()
-    said = section(render_report(study, **QUICK), "asked").text
-    assert "Missing cells, as the last map estimated them" in said
-    assert "ObjectFeatureEstimatedHow sureRemark3size" in said
-    assert f"4site{level.value}{100 * level.certainty:.1f}" in said
-    assert "95%: " in said
-    assert number.remark in said
+    page = page_of(study, **QUICK)
+    _, size, site = table(page, "imputed")
+    assert size[:2] == ["3", "size"]
+    assert size[3].startswith("95%: ")
+    assert size[4] == number.remark
+    assert site[:4] == ["4", "site", level.value, f"{100 * level.certainty:.1f}\N{NO-BREAK SPACE}%"]
 
 
 def test_many_objects_have_a_bounded_page(tmp_path):
@@ -97,8 +94,8 @@ def test_many_objects_have_a_bounded_page(tmp_path):
     path = write_report(study, tmp_path / "many.html", compare=["partial-dbrda"])
     page = path.read_text(encoding="utf-8")
     assert path.stat().st_size < 1_500_000
-    assert "680 more objects are not shown." in section(page, "quality").text
-    left_out = section(page, "cautions").text
+    assert "680 more objects are not shown." in section(page, "fit").text
+    left_out = section(page, "findings").text
     for part in ("The scree", "The bootstrap", "The comparison with other methods"):
         assert f"{part} is left out" in left_out
     assert "700 objects are more than the 500 for which a report makes that" in left_out
@@ -111,12 +108,12 @@ def test_many_objects_have_a_bounded_page(tmp_path):
 
 def test_a_sample_of_pairs_is_said_to_be_one(monkeypatch):
     monkeypatch.setattr(_reading, "MOST_IN_PAIRS", 9)
-    page = render_report(quick_study(), **QUICK)
-    assert "Shown are the pairs of 9 objects, picked at random." in section(page, "quality").text
+    page = page_of(quick_study(), **QUICK)
+    assert "Shown are the pairs of 9 objects, picked at random." in section(page, "fit").text
 
 
 def test_many_steps_and_features_are_counted(monkeypatch, no_pictures):
-    monkeypatch.setattr(_asked, "MOST_MAPS", 3)
+    monkeypatch.setattr(_steps, "MOST_MAPS", 3)
     rng = np.random.default_rng(0)
     known = pd.DataFrame(rng.normal(size=(40, 24)), columns=[f"f{i}" for i in range(24)])
     study = small_study(40, known=known)
@@ -124,13 +121,13 @@ def test_many_steps_and_features_are_counted(monkeypatch, no_pictures):
         study.fit(2, estimator="classical")
         study.forget(study.known.columns[-1])
         study.adopt(f"a{len(study.steps)}", rng.normal(size=40))
-    page = render_report(study, **QUICK)
+    page = page_of(study, **QUICK)
     assert "Shown are the first map and the last 2; 18 between are left out." in section(page, "steps").text
     assert len(section(page, "steps").all("h3")) == 3
-    assert "4 more features are not shown." in section(page, "asked").text
-    assert "4 more features are not shown." in section(page, "importance").text
-    assert "23 more actions are not shown." in section(page, "history").text
-    assert section(page, "history").all("ol")[0].attributes["start"] == "24"
+    for part in ("findings", "known"):
+        assert "4 more features are not shown." in section(page, part).text
+    assert "23 more actions are not shown." in section(page, "record").text
+    assert section(page, "record").all("ol")[0].attributes["start"] == "24"
     assert "Put aside" in section(page, "steps").text
 
 
@@ -138,11 +135,11 @@ def test_adoptions_before_the_first_map_are_told(no_pictures):
     study = small_study()
     study.adopt("early", np.arange(12), why="known all along")
     study.fit(2, n_init=1)
-    assert "Adopted early (given values): known all along" in section(render_report(study, **QUICK), "steps").text
+    assert "Adopted early (given values): known all along" in section(page_of(study, **QUICK), "steps").text
 
 
 def test_one_of_a_kind(no_pictures):
     study = small_study(21)
     study.fit(2, n_init=1)
-    page = render_report(study, **QUICK)
-    assert "1 more object is not shown." in section(page, "quality").text
+    page = page_of(study, **QUICK)
+    assert "1 more object is not shown." in section(page, "fit").text

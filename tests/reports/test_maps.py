@@ -4,9 +4,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from unmask.reports import _maps, _subject, render_report
+from unmask.reports import _maps, _subject
 
-from .studies import QUICK, small_study
+from .studies import QUICK, page_of, small_study
 
 
 @pytest.mark.parametrize(
@@ -36,7 +36,7 @@ def test_how_a_feature_is_coloured(values, kind, coloured, monkeypatch):
         assert paint.words == " Coloured by feature."
     assert _maps.map_picture(asked, study.step.embedding, paint).startswith("data:image/svg+xml")
     monkeypatch.setattr(_maps, "draw", lambda *_: "data:image/svg+xml;base64,")  # the others take long
-    assert "could not be made" not in render_report(study, **QUICK)
+    assert "could not be made" not in page_of(study, **QUICK)
 
 
 def test_levels_that_are_cut_stay_different():

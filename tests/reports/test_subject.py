@@ -6,7 +6,6 @@ import pytest
 
 from unmask import ConditionalMDS, Numeric, Ordinal
 from unmask.discovery import Discovery, LeftOut
-from unmask.reports import _subject
 from unmask.reports._subject import ReportOptions, Subject
 
 from .studies import distances
@@ -104,7 +103,8 @@ def test_a_part_that_fails_says_so_and_takes_nothing_with_it():
     def fail():
         raise RuntimeError("no <room>")
 
-    assert "(RuntimeError: no &lt;room&gt;)" in asked.attempt(fail)
+    (note,) = asked.attempt(fail)
+    assert "(RuntimeError: no <room>)" in note.text
     assert asked.left_out == ["This part could not be made (RuntimeError: no <room>)"]
     asked.attempt(fail)
     assert len(asked.left_out) == 1
@@ -118,7 +118,7 @@ def test_what_is_warned_of_is_kept_once():
     def part():
         warnings.warn("careful", UserWarning, stacklevel=1)
         warnings.warn("Tensorflow not installed", ImportWarning, stacklevel=1)  # nothing about what was found
-        return _subject.Html("made")
+        return ["made"]
 
-    assert asked.attempt(part) == asked.attempt(part) == "made"
-    assert asked.heard == ["careful"]
+    assert asked.attempt(part) == asked.attempt(part) == ["made"]
+    assert asked.remarks == ["careful"]

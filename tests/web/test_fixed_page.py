@@ -11,6 +11,9 @@ import pytest
 
 from .bench import WEB, Bench, Windows
 
+# A browser is slow to start: of what needs one, the quick tests have the story of kinship.
+pytestmark = pytest.mark.slow
+
 POLICY = "; ".join(
     ["default-src 'none'", "script-src 'self'", "style-src 'self'", "img-src 'self' blob:", "connect-src 'self'"]
 )

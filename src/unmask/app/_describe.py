@@ -136,7 +136,7 @@ def _type(column: pd.Series[Any], kind: Any) -> Any:
 
 def scale_of(column: pd.Series[Any], kind: Any = None) -> str:
     """Return how the values of a column are drawn."""
-    return _SCALES.get(_type(column, kind).coding.kind, "number")
+    return _SCALES.get(_type(column, kind).kind, "number")
 
 
 def draw_values(column: pd.Series[Any], kind: Any = None) -> dict[str, Any]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from ..discovery import ESTIMATORS, Adoption, Step
+from ..discovery import ESTIMATORS, Adoption, Step, parameters_of
 from . import _work
 from ._requests import Message, field, request
 
@@ -40,7 +40,7 @@ def begin_fit(session: Session, **options: Any) -> Message:
     if steps:
         chosen = options.setdefault("estimator", steps[-1].estimator)
         # Of another estimator's parameters those that this one has too; of a name that is none the fit says so.
-        takes = {*ESTIMATORS[chosen].parameters} - {"adjust"} if chosen in ESTIMATORS else ()
+        takes = {*parameters_of(chosen)} - {"adjust"} if chosen in ESTIMATORS else ()
         options = {**{name: value for name, value in steps[-1].params.items() if name in takes}, **options}
     elif len(session.study.material.data.objects) >= MANY and options.get("estimator", "mds") == "mds":
         options.setdefault("solver", "stochastic")

@@ -66,7 +66,7 @@ class Session:
         self.by_http = by_http
         self.views: dict[str, Any] = {}
         self.readings: dict[tuple[int, str], Message] = {}
-        self.turns: dict[int, Any] = {}  # how the map of each step is turned onto the one before it
+        self.turns: dict[int, np.ndarray[Any, Any]] = {}  # how the map of each step is turned onto the one before it
         self.pictures: dict[Any, bytes] | None = None  # as they are shown, by label; None: not drawn yet
         self.example_maps: Message | None = None
         self.revision = 0

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ..checking import require_package
 from ..io import write_table
 from . import _work
 from ._files import Kept
@@ -23,9 +24,10 @@ def _csv(study: Discovery, path: Path, _: str) -> None:
 
 def _parquet(study: Discovery, path: Path, _: str) -> None:
     try:
-        write_table(_table(study), path)
+        require_package("pyarrow", "a Parquet file", "files")
     except ImportError as missing:
         raise ValueError(f"{missing}, or take the CSV.") from None
+    _table(study).to_parquet(path, engine="pyarrow")
 
 
 def _table(study: Discovery) -> Any:

@@ -79,9 +79,9 @@ def _let_go(session: Session) -> None:
 
 def explore_fitted(estimator: Any, X: Any, known: Any, table: Any, weights: Any) -> Workbench:
     """Show a study of what an estimator was fitted to, whose first map the worker fits with the same parameters."""
-    names = [name for name, recipe in ESTIMATORS.items() if type(estimator) is recipe.public]
+    names = [name for name, public in ESTIMATORS.items() if type(estimator) is public]
     if not names:
-        able = ", ".join(recipe.public.__name__ for recipe in ESTIMATORS.values())
+        able = ", ".join(public.__name__ for public in ESTIMATORS.values())
         raise ValueError(f"explore() of {type(estimator).__name__}: a study has maps of {able}; fit one of these.")
     given = estimator.get_params(deep=False)
     about = {name: given.pop(name) for name in ("known_types", "metric", "metric_params")}

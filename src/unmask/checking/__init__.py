@@ -1,6 +1,5 @@
 """Checking and aligning square tables and labels: used by everything that reads dissimilarities."""
 
-from ._by_name import known_by_name, node_column, node_table
 from ._dissimilarities import (
     Dissimilarities,
     check_dissimilarities,
@@ -30,30 +29,13 @@ from ._forms import (
     require_features,
     stored_both_ways,
 )
-from ._in_files import is_file, open_file, with_sizes
-from ._labels import (
-    align_columns,
-    align_rows,
-    choose_rows,
-    find_labels,
-    is_missing,
-    is_unlabelled,
-    labelled_frame,
-    labels_of,
-    name_object,
-    object_names,
-    polars_column,
-    quote,
-    require_unique,
-    with_labels,
-)
-from ._packages import as_pandas, computed, is_pandas, refuse_path
 from ._parameters import (
     count,
     refuse_target,
     require_choice,
     require_coef,
     require_flag,
+    require_fraction,
     require_integer,
     require_jobs,
     require_number,
@@ -61,7 +43,29 @@ from ._parameters import (
     require_real,
     shown,
 )
-from ._stored import StoredPairs
+from ._sources import StoredPairs, is_file, open_file, with_sizes
+from ._tables import (
+    align_columns,
+    align_rows,
+    as_frame,
+    as_pandas,
+    computed,
+    find_labels,
+    is_missing,
+    is_pandas,
+    is_unlabelled,
+    known_by_name,
+    labelled_frame,
+    labels_of,
+    name_object,
+    node_column,
+    node_table,
+    object_names,
+    quote,
+    refuse_path,
+    require_unique,
+    with_labels,
+)
 
 __all__ = [
     "AdjustmentWarning",
@@ -75,9 +79,9 @@ __all__ = [
     "WrongPair",
     "align_columns",
     "align_rows",
+    "as_frame",
     "as_pandas",
     "check_dissimilarities",
-    "choose_rows",
     "computed",
     "count",
     "find_labels",
@@ -99,7 +103,6 @@ __all__ = [
     "numbers",
     "object_names",
     "open_file",
-    "polars_column",
     "quote",
     "refuse_path",
     "refuse_source",
@@ -108,6 +111,7 @@ __all__ = [
     "require_coef",
     "require_features",
     "require_flag",
+    "require_fraction",
     "require_integer",
     "require_jobs",
     "require_number",

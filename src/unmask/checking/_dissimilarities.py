@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,9 +15,8 @@ from .._typing import Array, IntArray
 from ..kernels import STRIP, ArraySource, Source, Sums, Survey, Workers, rectangle, square_array
 from ._exceptions import MapWarning, MissingDissimilarityWarning, WrongPair, warn_user
 from ._forms import is_source, refuse_source, square_table
-from ._labels import align_columns, name_object
-from ._packages import is_pandas, is_polars
 from ._parameters import require_real
+from ._tables import align_columns, as_frame, is_pandas, name_object
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -93,7 +93,7 @@ def check_dissimilarities(
         require_objects(data.n)
         given = source = data
     else:
-        values = _square_array(data, None if among else complete_for)
+        values = _square_array(data)
         # A Fortran array of a symmetric matrix is a C-contiguous one already, seen from the other side.
         turned = values.flags.f_contiguous and not values.flags.c_contiguous
         given, source = ArraySource(values), ArraySource(values.T if turned else np.ascontiguousarray(values))
@@ -101,14 +101,21 @@ def check_dissimilarities(
     if among is not None:
         at = among(source)
         given = seen = ArraySource(np.ascontiguousarray(rectangle(given, at, at)))
-        names = _names(labels, at)
     survey = seen.survey(workers)
-    suspects, at = given.suspects()
+    if among is None:
+        given, at = given.suspects()
     if at is not None:
-        given, names = suspects, _names(labels, at)
+        import pandas as pd
+
+        names = pd.Index(at) if labels is None else labels[at]
     _require_sound(given, survey, names, sparse, seen.n * (seen.n - 1) // 2)
     if survey.missing and complete_for is not None:
-        raise ValueError(_incomplete(2 * survey.missing, complete_for))
+        instead = "solver='lbfgs'" if complete_for.startswith("solver=") else "ConditionalMDS"
+        raise ValueError(
+            f"{2 * survey.missing} cells of dissimilarities are missing (NaN, or absent from a sparse matrix) and "
+            f"{complete_for} needs all of them; use {instead}, or fill them. A graph of neighbours goes into "
+            "ConditionalIsomap."
+        )
     if survey.missing and warn and source.references is None:  # which were chosen
         warn_user(
             f"{survey.missing} of {source.n * (source.n - 1) // 2} pairs have no dissimilarity (NaN); "
@@ -119,14 +126,7 @@ def check_dissimilarities(
     return Dissimilarities(source, labels, survey.missing, survey.largest, sums)
 
 
-def _names(labels: pd.Index | None, at: IntArray) -> pd.Index:
-    """Return what some objects are called: by their numbers if they have no labels."""
-    import pandas as pd
-
-    return pd.Index(at) if labels is None else labels[at]
-
-
-def _square_array(data: Any, complete_for: str | None) -> Array:
+def _square_array(data: Any) -> Array:
     """Return a square table as an array; raise where a large memory map would have to be copied."""
     if isinstance(data, np.memmap) and 8 * data.size > LARGE_COPY:
         why = ""
@@ -137,12 +137,6 @@ def _square_array(data: Any, complete_for: str | None) -> Array:
         if why:
             raise ValueError(f"dissimilarities is a memory map: {why}; pass numpy.array(X) if it fits into memory.")
     values = numbers(data, "dissimilarities")
-    if complete_for is not None and not np.isfinite(values.sum()):  # a finite sum is a cheap proof that all are there
-        missing = int(np.isnan(values).sum())
-        if missing:
-            raise ValueError(_incomplete(missing, complete_for))
-        if np.isinf(values).any():
-            raise ValueError("dissimilarities has infinite values (inf); replace them.")
     n, columns = values.shape
     require_objects(n)
     if n != columns:
@@ -188,13 +182,12 @@ def new_dissimilarities(
 
 def numbers(data: Any, what: str) -> Array:
     """Return a table as a float array, NaN where a cell is missing or masked; copied only if it must be."""
+    data = as_frame(data)
     if is_pandas(data) and hasattr(data, "columns"):
         if not {*map(type, data.dtypes)} <= _NUMPY_NUMBERS:
             _require_numbers([(name, data.iloc[:, at]) for at, name in enumerate(data.columns)], what)
             # pandas' own types and columns that could hold anything, with pd.NA
             data = np.column_stack([column.to_numpy(dtype=np.float64, na_value=np.nan) for _, column in data.items()])
-    elif is_polars(data):
-        _require_numbers([(name, data.get_column(name).to_numpy()) for name in data.columns], what)
     else:
         array = np.asarray(data)
         require_real(array, what)
@@ -204,14 +197,6 @@ def numbers(data: Any, what: str) -> Array:
         data = np.where(np.ma.getmaskarray(data), np.nan, np.ma.getdata(data))
     values: Array = check_array(data, dtype=[np.float64, np.float32], ensure_all_finite=False, input_name=what)
     return values
-
-
-def _incomplete(missing: int, purpose: str) -> str:
-    instead = "solver='lbfgs'" if purpose.startswith("solver=") else "ConditionalMDS"
-    return (
-        f"{missing} cells of dissimilarities are missing (NaN, or absent from a sparse matrix) and {purpose} needs all "
-        f"of them; use {instead}, or fill them. A graph of neighbours goes into ConditionalIsomap."
-    )
 
 
 def _require_numbers(columns: list[tuple[Any, Any]], what: str) -> None:
@@ -239,10 +224,14 @@ def require_objects(n: int) -> None:
 
 def _require_sound(source: Source, survey: Survey, labels: pd.Index | None, sparse: bool, pairs: int) -> None:
     """Raise if an entry is infinite, negative or asymmetric, the diagonal is not 0, or no dissimilarity is positive."""
-    if survey.infinite:
-        raise _wrong(source, np.isinf, labels, "replace it, or use NaN for missing.")
-    if survey.smallest < 0:
-        raise _wrong(source, lambda row: row < 0, labels, f"it must be at least 0. {_SIMILARITIES}")
+    if survey.infinite or survey.smallest < 0:
+        wrong: Any = np.isinf if survey.infinite else partial(np.greater, 0.0)
+        rule = "replace it, or use NaN for missing." if survey.infinite else f"it must be at least 0. {_SIMILARITIES}"
+        i, j, value, other = _first_pair(source, lambda row, column: wrong(row) | wrong(column))
+        i, j, value = (i, j, value) if wrong(value) else (j, i, other)
+        start = "Negative values in data: " if value < 0 else ""  # as scikit-learn's checks expect it
+        pair = f"the pair ({name_object(labels, i)}, {name_object(labels, j)})"
+        raise WrongPair(f"{start}dissimilarities has {value:g} for {pair}; {rule}", (i, j))
     level = rounding_level(source, survey.largest)
     for first in range(0, source.n, STRIP):
         tile = slice(first, min(first + STRIP, source.n))
@@ -255,7 +244,10 @@ def _require_sound(source: Source, survey: Survey, labels: pd.Index | None, spar
                 (first + at, first + at),
             )
     if survey.one_sided or survey.asymmetry > level:
-        raise _asymmetry(source, level, labels, sparse)
+        i, j, here, there = _first_pair(
+            source, lambda row, column: (np.abs(row - column) > level) | (np.isnan(row) != np.isnan(column))
+        )
+        raise WrongPair(_asymmetry(here, there, name_object(labels, i), name_object(labels, j), source, sparse), (i, j))
     if survey.missing == pairs:
         raise ValueError(f"all {survey.missing} pairs are missing (NaN); there is nothing to map.")
     if survey.largest == 0:
@@ -269,41 +261,27 @@ _SIMILARITIES = (
 )
 
 
-def _wrong(source: Source, wrong: Callable[[Array], Any], labels: pd.Index | None, rule: str) -> WrongPair:
-    """Return the error for the first entry off the diagonal that breaks a rule."""
+def _first_pair(source: Source, wrong: Callable[[Array, Array], Any]) -> tuple[int, int, float, float]:
+    """Return the first pair of objects for which ``wrong`` holds, and its dissimilarities in both directions."""
     for i in range(source.n):
-        row = source.tile(slice(i, i + 1), slice(0, source.n))[0]
-        flags = wrong(row)
-        flags[i] = False
+        row = source.tile(slice(i, i + 1), slice(i + 1, source.n))[0]
+        column = source.tile(slice(i + 1, source.n), slice(i, i + 1))[:, 0]
+        flags = wrong(row, column)
         if flags.any():
-            j = int(np.argmax(flags))
-            pair = f"the pair ({name_object(labels, i)}, {name_object(labels, j)})"
-            start = "Negative values in data: " if row[j] < 0 else ""  # as scikit-learn's checks expect it
-            return WrongPair(f"{start}dissimilarities has {row[j]:g} for {pair}; {rule}", (i, j))
+            at = int(np.argmax(flags))
+            return i, i + 1 + at, float(row[at]), float(column[at])
     raise AssertionError("the survey found what the second look did not")  # pragma: no cover
 
 
-def _asymmetry(source: Source, level: float, labels: pd.Index | None, sparse: bool) -> WrongPair:
-    for i in range(source.n):
-        row = source.tile(slice(i, i + 1), slice(0, source.n))[0]
-        column = source.tile(slice(0, source.n), slice(i, i + 1))[:, 0]
-        with np.errstate(invalid="ignore"):
-            flags = (np.abs(row - column) > level) | (np.isnan(row) != np.isnan(column))
-        flags[: i + 1] = False
-        if flags.any():
-            j = int(np.argmax(flags))
-            one, other = name_object(labels, i), name_object(labels, j)
-            one_missing = np.isnan(row[j]) != np.isnan(column[j])
-            if sparse and one_missing:
-                there, one, other = (column[j], other, one) if np.isnan(row[j]) else (row[j], one, other)
-                message = (
-                    f"dissimilarities has {there:g} from {one} to {other} but none from {other} to {one}, as a graph "
-                    "of neighbours has; ConditionalIsomap(metric='precomputed') takes a graph in which an edge is "
-                    "stored one way. Otherwise add the absent entries, for example by D.maximum(D.T)."
-                )
-                return WrongPair(message, (i, j))
-            correct = f"correct it, or {source.average}."
-            way_out = "fill in the missing one, or make both missing." if one_missing else correct
-            numbers = f"{row[j]:g} and {column[j]:g} for the pair ({one}, {other})"
-            return WrongPair(f"dissimilarities is not symmetric: {numbers}; {way_out}", (i, j))
-    raise AssertionError("the survey found what the second look did not")  # pragma: no cover
+def _asymmetry(here: float, there: float, one: str, other: str, source: Source, sparse: bool) -> str:
+    """Return what is wrong with the dissimilarities of a pair in its two directions, and the way out."""
+    one_missing = np.isnan(here) != np.isnan(there)
+    if sparse and one_missing:
+        value, start, end = (there, other, one) if np.isnan(here) else (here, one, other)
+        return (
+            f"dissimilarities has {value:g} from {start} to {end} but none from {end} to {start}, as a graph of "
+            "neighbours has; ConditionalIsomap(metric='precomputed') takes a graph in which an edge is stored one way. "
+            "Otherwise add the absent entries, for example by D.maximum(D.T)."
+        )
+    way_out = "fill in the missing one, or make both missing" if one_missing else f"correct it, or {source.average}"
+    return f"dissimilarities is not symmetric: {here:g} and {there:g} for the pair ({one}, {other}); {way_out}."

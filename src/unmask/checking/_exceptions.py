@@ -10,10 +10,7 @@ import warnings
 
 
 class LeakWarning(UserWarning):
-    """The map repeats what is known, more than chance would make it.
-
-    A random map is warned of in 1 of 20 cases, one fitted to much noise more often: docs/adjusted.md has numbers.
-    """
+    """The map repeats known features more than chance would make it; a random map does so in 1 of 20 cases."""
 
 
 class AdjustmentWarning(UserWarning):
@@ -31,9 +28,8 @@ class KnownFeatureWarning(UserWarning):
 class MapWarning(UserWarning):
     """The map may not mean what it seems.
 
-    Objects have too few pairs to hold them in place, groups of objects are not connected, objects are equal, the
-    neighbourhood could not shrink, words or a target were left out, or a table that looks like dissimilarities was
-    taken for features.
+    For example, objects have too few pairs or are equal, groups are not connected, words or a target were left out, or
+    a table that looks like dissimilarities was taken for features.
     """
 
 

@@ -14,15 +14,26 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
+from scipy.spatial.distance import squareform
 
 from .._typing import Array, IntArray
 from ..cluster import is_dask_array
 from ..graphs import as_network, network_graph, shortest_paths
 from ..kernels import Source
-from ._in_files import chunked, in_dask, is_chunked, is_file, open_file
-from ._labels import align_columns, find_labels, header_of, is_unlabelled, quote, require_unique
-from ._packages import as_pandas, is_pandas, offers, refuse_path
-from ._stored import StoredPairs, are_few
+from ._sources import StoredPairs, are_few, chunked, filled, in_dask, is_chunked, is_file, open_file
+from ._tables import (
+    align_columns,
+    as_frame,
+    as_pandas,
+    by_header,
+    find_labels,
+    is_pandas,
+    is_unlabelled,
+    offers,
+    quote,
+    refuse_path,
+    require_unique,
+)
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -37,11 +48,12 @@ class Table(NamedTuple):
 
 def square_table(data: Any) -> Table:
     """Return dissimilarities in any form as a square table; each label occurs once, and columns follow the rows."""
-    table = _read_form(as_pandas(data))
+    table = _read_form(by_header(as_pandas(data)))
+    frame = table.values
     if table.labels is not None:
         require_unique(table.labels, "the table of dissimilarities")
-    frame = table.values
-    if table.labels is not None or not is_pandas(frame):
+        return table
+    if not is_pandas(frame):
         return table
     if not hasattr(frame, "columns"):
         raise ValueError("dissimilarities is one column; pass a square table, one row and one column per object.")
@@ -66,25 +78,24 @@ def _read_form(data: Any) -> Table:
         one_level = data.index.nlevels == 1 and len(data) > 1 if is_pandas(data) else isinstance(data, np.ndarray)
         numeric = is_pandas(data) or (one_level and data.ndim == 1 and data.dtype.kind in "iuf")
         return _from_condensed(data) if one_level and numeric else Table(data, None)
-    if 3 < len(data.columns) != len(data) and _kinds(data, 2) == ["O", "O"]:
+    if 3 < len(data.columns) != len(data) and _kinds(data) == ["O", "O"]:
         # A long table with more columns than object, object, dissimilarity: which one counts is a guess.
         raise ValueError(
             f"dissimilarities has {len(data.columns)} columns, of which the first two hold labels ("
             f"{quote(list(data.columns)[:2])}); a long table of pairs has three, object, object, dissimilarity: "
             "leave the others out."
         )
-    if len(data.columns) == len(data) + 1:
-        data = named_by_first_column(data)
-    return Table(data if is_pandas(data) or header_of(data) is None else _with_header(data), None)
+    return Table(named_by_first_column(data, len(data)), None)
 
 
 def new_rows(data: Any, labels: pd.Index | None, n_fitted: int) -> Any:
     """Return dissimilarities of new objects to the fitted ones as a table with one column per fitted object."""
-    data = as_pandas(data)
+    data = by_header(as_pandas(data))
     refuse_source(data, "pass those of new objects to them as an array with one row per new object")
     if sp.issparse(data):
-        return _filled(data, data.shape)
-    if not is_long(data) or (n_fitted == 3 and _is_numeric(data, 2)):  # to three objects: numbers are dissimilarities
+        return filled(_summed(data))
+    # Numbers in three columns are dissimilarities to three objects.
+    if not is_long(data) or (n_fitted == 3 and "O" not in _kinds(data)):
         return named_by_first_column(data, n_fitted)
     import pandas as pd
 
@@ -126,8 +137,6 @@ def require_features(data: Any) -> None:
 
 
 def _from_source(data: Any) -> Table:
-    import pandas as pd
-
     if not isinstance(data, Source):
         raise ValueError(
             f"X is a {type(data).__name__}, which has a tile but is not a source; let it inherit from "
@@ -141,94 +150,81 @@ def _from_source(data: Any) -> Table:
     labels = data.labels
     if labels is not None and len(labels) != data.n:
         raise ValueError(f"the source has {len(labels)} labels for n={data.n} objects; give one label per object.")
-    return Table(data, None if labels is None else pd.Index(labels))
+    return Table(data, None if labels is None else _index(labels))
 
 
 def number_of_objects_in(data: Any) -> int | None:
     """Return how many objects dissimilarities in any form have, without making a table; None if it cannot be told."""
     shape = (len(data), len(data)) if isinstance(data, list) else tuple(getattr(data, "shape", ()))
-    if len(shape) == 2 and shape[0] == shape[1] and shape[0] != 3:  # three rows may be a list of pairs
-        return int(shape[0])
-    network = None if is_source(data) else as_network(data)
-    if is_source(data) or network is not None:
-        return int(data.n) if network is None else len(network.nodes)
-    if hasattr(data, "column_names"):  # of pyarrow, which is read as a table of pandas later
-        return None
-    if is_long(data):
-        first, second, _ = _columns_of_pairs(data)
-        return len({*first, *second})
-    if len(shape) == 1:
-        n = round((1 + np.sqrt(1 + 8 * shape[0])) / 2)
-        return n if n * (n - 1) // 2 == shape[0] else None
-    return int(shape[0]) if len(shape) == 2 and shape[1] in (shape[0], shape[0] + 1) else None  # with a first column
+    n: int | None = None
+    if is_source(data):
+        n = data.n
+    elif len(shape) == 2 and shape[0] == shape[1] and shape[0] != 3:  # three rows may be a list of pairs
+        n = shape[0]
+    elif (network := as_network(data)) is not None:
+        n = len(network.nodes)
+    elif hasattr(data, "column_names"):  # of pyarrow, which is read as a table of pandas later
+        pass
+    elif is_long(data):
+        first, second, _ = _columns_of_pairs(as_frame(data))
+        n = len({*first, *second})
+    elif len(shape) == 1:
+        n = _size_of_square(shape[0])
+    elif len(shape) == 2 and shape[1] in (shape[0], shape[0] + 1):  # with a first column of labels
+        n = shape[0]
+    return n
 
 
 # ---- distance matrices and networks
 
 
-def _from_distance_matrix(data: Any) -> Table:
-    import pandas as pd
-
-    return Table(data.redundant_form(), pd.Index(list(data.ids)))
-
-
 def _from_network(data: Any) -> Table:
-    import pandas as pd
-
     network = as_network(data)
     assert network is not None
     graph, nodes = network_graph(network, weight="weight")
     D = shortest_paths(graph)
     D[np.isinf(D)] = np.nan  # no path: missing, which is reported as any other missing dissimilarity
-    return Table(D, pd.Index(nodes, tupleize_cols=False))
+    return Table(D, _index(nodes))
 
 
-# ---- tables whose labels are in their header, or in a first column of text
-
-
-def named_by_first_column(data: Any, width: int | None = None) -> Any:
-    """Return a table with one column more than objects, the first of which is text, with this as its index.
-
-    ``width`` is the number of objects, by default that of the rows; a table that has labels already is left alone.
-    """
-    if not hasattr(data, "columns") or len(data.columns) != (len(data) if width is None else width) + 1:
-        return data
-    if _kinds(data, 1) != ["O"] or (is_pandas(data) and not is_unlabelled(data.index)):
-        return data
+def _index(labels: Any) -> pd.Index:
     import pandas as pd
 
-    labels = pd.Index(list(_column(data, 0)))
-    rest = data.iloc[:, 1:] if is_pandas(data) else _with_header(data.drop(data.columns[0]))
-    return rest.set_axis(labels, axis=0) if is_pandas(rest) else data
+    index: pd.Index = pd.Index(list(labels), tupleize_cols=False)
+    return index
 
 
-def _with_header(data: Any) -> Any:
-    """Return a table of polars as one of pandas, if it holds numbers; names that polars or we made up are left out."""
-    if not all(data.get_column(name).dtype.is_numeric() for name in data.columns):
+# ---- tables whose labels are in a first column of text
+
+
+def named_by_first_column(data: Any, width: int) -> Any:
+    """Return a table with one column more than ``width``, the first of which is text, with this as its index."""
+    if not hasattr(data, "columns") or len(data.columns) != width + 1:
         return data
-    import pandas as pd
+    if _kind(data.iloc[:, 0]) != "O" or not is_unlabelled(data.index):
+        return data
+    return data.iloc[:, 1:].set_axis(list(data.iloc[:, 0]), axis=0)
 
-    return pd.DataFrame(data.to_numpy(), columns=header_of(data), copy=False)
+
+# ---- lists of pairs: sparse matrices, long tables and condensed vectors
 
 
-# ---- sparse matrices and condensed vectors
+def _from_pairs(i: IntArray, j: IntArray, values: Array, n: int, mirrored: Any, labels: pd.Index | None) -> Table:
+    """Return pairs as a square table, or as a source if they are few; ``mirrored`` ones stand for both directions."""
+    source = StoredPairs.given(i, j, values, n, mirrored=mirrored)
+    every = slice(0, n)
+    few = are_few(n, int(np.count_nonzero(i != j) + np.count_nonzero(mirrored)) // 2)
+    return Table(source if few else source.tile(every, every), labels)
 
 
 def _from_sparse(data: Any) -> Table:
-    rows, columns = data.shape
-    if rows != columns:
+    n, columns = data.shape
+    if n != columns:
         return Table(np.empty(data.shape), None)  # refused right after, with the shape in the message
     coo = _summed(data)
     i, j = coo.coords
     one_triangle = not ((i < j).any() and (i > j).any())  # which stands for both
-    if are_few(rows, int(np.count_nonzero(i != j)) // (1 if one_triangle else 2)):
-        return Table(StoredPairs.given(i, j, coo.data, rows, mirrored=(i != j) & one_triangle), None)
-    values = _filled(data, data.shape)
-    if one_triangle:
-        values = np.where(np.isnan(values), values.T, values)
-    diagonal = np.diagonal(values).copy()
-    np.fill_diagonal(values, np.where(np.isnan(diagonal), 0.0, diagonal))
-    return Table(values, None)
+    return _from_pairs(i, j, coo.data, n, (i != j) & one_triangle, None)
 
 
 def stored_both_ways(data: Any) -> sp.csr_array:
@@ -236,14 +232,6 @@ def stored_both_ways(data: Any) -> sp.csr_array:
     coo, n = _summed(data), np.int64(data.shape[0])
     i, j = (ends.astype(np.int64) for ends in coo.coords)
     return StoredPairs.given(i, j, coo.data, int(n), mirrored=(i != j) & ~np.isin(j * n + i, i * n + j)).table
-
-
-def _filled(data: Any, shape: tuple[int, int]) -> Array:
-    """Return a dense table, NaN where nothing is stored; a stored zero is a dissimilarity of zero."""
-    coo = _summed(data)
-    values = np.full(shape, np.nan, dtype=coo.dtype)
-    values[coo.coords] = coo.data
-    return values
 
 
 def _summed(data: Any) -> sp.coo_array:
@@ -255,21 +243,20 @@ def _summed(data: Any) -> sp.coo_array:
 
 def _from_condensed(data: Any) -> Table:
     values = np.asarray(data)
-    n = round((1 + np.sqrt(1 + 8 * len(values))) / 2)
-    if n * (n - 1) // 2 != len(values):
+    if _size_of_square(len(values)) is None:
+        n = round(np.sqrt(2 * len(values)))
         raise ValueError(
             f"dissimilarities has 1 dimension and {len(values)} entries; a condensed vector of n objects has "
-            f"n(n-1)/2 of them ({(n - 1) * (n - 2) // 2}, {n * (n - 1) // 2} or {n * (n + 1) // 2} would do). "
+            f"n(n-1)/2 of them ({n * (n - 1) // 2} or {n * (n + 1) // 2} would do). "
             "Reshape your data, or pass a square table."
         )
-    square = np.zeros((n, n), dtype=np.float32 if values.dtype == np.float32 else np.float64)
-    upper = np.triu_indices(n, 1)
-    square[upper] = values
-    square.T[upper] = values
-    return Table(square, None)
+    return Table(squareform(values.astype(np.float32 if values.dtype == np.float32 else np.float64)), None)
 
 
-# ---- long tables of pairs
+def _size_of_square(entries: int) -> int | None:
+    """Return the number of objects of a condensed vector with so many entries; None if no number fits."""
+    n = round((1 + np.sqrt(1 + 8 * entries)) / 2)
+    return n if n * (n - 1) // 2 == entries else None
 
 
 def is_long(data: Any) -> bool:
@@ -278,31 +265,23 @@ def is_long(data: Any) -> bool:
         return bool(data.index.nlevels == 2)  # a Series with the pairs as its index
     if not (hasattr(data, "columns") and len(data.columns) == 3):
         return False
-    kinds = _kinds(data, 2)
+    kinds = _kinds(data)
     # Three objects have a square table of three columns too; there, numbers are dissimilarities.
     return "f" not in kinds and (len(data) != 3 or "O" in kinds)
 
 
-def _is_numeric(data: Any, columns: int) -> bool:
-    """Tell whether the first columns of a table hold nothing but numbers."""
-    return hasattr(data, "columns") and "O" not in _kinds(data, columns)
-
-
-def _kinds(data: Any, columns: int) -> list[str]:
-    return [_kind(_column(data, at)) for at in range(columns)]
-
-
-def _column(data: Any, at: int) -> Any:
-    """Return a column by its position: names may occur twice."""
+def _kinds(data: Any) -> list[str]:
+    """Return the kinds of the first two columns."""
     if hasattr(data, "column_names"):  # of pyarrow
-        return data.column(at).to_pandas()
-    return data.iloc[:, at] if is_pandas(data) else data[data.columns[at]]
+        return [_kind(data.column(at).to_pandas()) for at in range(2)]
+    data = as_frame(data)
+    return [_kind(data.iloc[:, at]) for at in range(2)]
 
 
 def _kind(column: Any) -> str:
     """Return "f" for measured numbers, "i" for whole ones and "O" for labels of any other type."""
-    cells = np.asarray(column.dropna() if is_pandas(column) else column)
-    if cells.dtype.kind == "O" and all(isinstance(cell, Real | None) for cell in cells):
+    cells = np.asarray(column.dropna())
+    if cells.dtype.kind == "O" and all(isinstance(cell, Real) for cell in cells):
         return "i"  # numbers in a column that could hold anything
     return cells.dtype.kind if cells.dtype.kind in "fi" else "i" if cells.dtype.kind in "bu" else "O"
 
@@ -315,19 +294,10 @@ def _from_long(data: Any) -> Table:
     labels = pd.Index(pd.unique(pd.Series(np.column_stack([first, second]).ravel()).infer_objects()))
     _require_one_spelling(labels)
     i, j = labels.get_indexer(pd.Index(first)), labels.get_indexer(pd.Index(second))
-    n = len(labels)
-    _require_one_row_each(i, j, n, (labels, labels))
-    if are_few(n, len(i)):
-        alone = ~np.isin(j * np.int64(n) + i, i * np.int64(n) + j)
-        return Table(StoredPairs.given(i, j, lengths, n, mirrored=alone), labels)
-    values = np.full((n, n), np.nan)
-    values[i, j] = lengths
-    given = np.zeros(values.shape, dtype=bool)
-    given[i, j] = True
-    values = np.where(given, values, values.T)  # a pair named once stands for both directions
-    diagonal = np.diagonal(values).copy()
-    np.fill_diagonal(values, np.where(np.isnan(diagonal), 0.0, diagonal))
-    return Table(values, labels)
+    _require_one_row_each(i, j, len(labels), (labels, labels))
+    n = np.int64(len(labels))
+    alone = (i != j) & ~np.isin(j * n + i, i * n + j)  # a pair that is named once stands for both directions
+    return _from_pairs(i, j, lengths, len(labels), alone, labels)
 
 
 def _require_one_spelling(labels: pd.Index) -> None:
@@ -351,7 +321,7 @@ def _columns_of_pairs(data: Any) -> tuple[Any, Any, Array]:
         names: list[Any] = [*data.index.names, data.name]
     else:
         names = list(data.columns)
-        first, second, lengths = (_column(data, at) for at in range(3))
+        first, second, lengths = (data.iloc[:, at] for at in range(3))
     ends = [np.asarray(end, dtype=object) for end in (first, second)]
     for name, end in zip(names, ends, strict=False):
         if pd.isna(end).any():
@@ -384,6 +354,6 @@ _FORMS: tuple[tuple[Callable[[Any], bool], Callable[[Any], Table]], ...] = (
     (is_dask_array, lambda data: Table(in_dask(data), None)),
     (lambda data: as_network(data) is not None, _from_network),
     # A distance matrix of scikit-bio, also one that is not symmetric.
-    (offers("ids", "redundant_form"), _from_distance_matrix),
+    (offers("ids", "redundant_form"), lambda data: Table(data.redundant_form(), _index(data.ids))),
     (sp.issparse, _from_sparse),
 )

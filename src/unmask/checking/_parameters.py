@@ -48,6 +48,13 @@ def require_number(name: str, value: Any, least: float) -> float:
     return float(value)
 
 
+def require_fraction(name: str, value: Any) -> float:
+    """Return a number above 0 and below 1."""
+    if not 0 < require_number(name, value, 0.0) < 1:
+        raise ValueError(f"{name}={shown(value)} must be above 0 and below 1.")
+    return float(value)
+
+
 def require_choice(name: str, value: Any, choices: Collection[Any]) -> None:
     """Raise unless ``value`` is one of ``choices``."""
     if not isinstance(value, str | type(None)) or value not in choices:
@@ -103,14 +110,10 @@ def refuse_target(y: Any) -> None:
 
 
 def require_package(module: str, what: str, extra: str) -> Any:
-    """Import an optional package, or say how to install it.
-
-    What it announces of its own future when it is imported is no news for those who use it through us: ArviZ before
-    version 1 does so once a day, and where warnings are errors the import would fail on that day's first try.
-    """
+    """Import an optional package, or say how to install it."""
     import importlib
 
-    try:
+    try:  # ArviZ before version 1 warns once a day of its future, and would not be imported where warnings are errors
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", FutureWarning)
             return importlib.import_module(module)

@@ -55,7 +55,7 @@ def scree(
             _estimator(search, study),
             study.dissimilarities,
             _known(study),
-            weights=study.weights,
+            weights=study.material.weights,
             max_components=max_components or min(MOST_DIMENSIONS, len(study.material.objects) - 1),
             progress=lambda done, total: tell("scree", done, total),
         )
@@ -106,7 +106,7 @@ def permute(
             _estimator(search, study, adjust="auto"),  # as the map that `unmask fit` shows
             study.dissimilarities,
             known,
-            weights=study.weights,
+            weights=study.material.weights,
             n_permutations=n_permutations,
             random_state=search.random_state,
             progress=lambda done, total: tell("permuting", done, total),
@@ -221,4 +221,4 @@ def _estimator(search: Search, study: Discovery, adjust: Any = False) -> Any:
         raise ValueError("--estimator classical: this command compares searches; use mds or isomap.")
     params = {"adjust": adjust, "random_state": search.random_state, **search.params}
     known_types = study.known_types or None
-    return ESTIMATORS[search.estimator].public().set_params(metric="precomputed", known_types=known_types, **params)
+    return ESTIMATORS[search.estimator]().set_params(metric="precomputed", known_types=known_types, **params)

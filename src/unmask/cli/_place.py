@@ -81,7 +81,7 @@ def _fit_again(study: Discovery, step: Step) -> Any:
     """Return the estimator of a step, fitted as it was; raise if it comes to another map."""
     from ..estimators import refit
 
-    weights: dict[str, Any] = {} if study.weights is None else {"weights": study.weights}
+    weights: dict[str, Any] = {} if study.material.weights is None else {"weights": study.material.weights}
     data, known = study.material.data.fitted, study.known_of(step)
     mds = refit(study.estimator_of(step), data, n_free=step.n_free, known=known, **weights)
     saved = step.embedding.to_numpy()

@@ -125,28 +125,23 @@ class Crew(Asking):
 
     # ---- passes
 
-    def sums(
-        self, name: str, rule: Rule, table: Array, width: int, *arguments: Any, smallest: bool = False
-    ) -> tuple[Array, Array]:
-        """Return the sums over all blocks, and those of each object: one task for each worker, whose sums are added."""
+    def sums(self, name: str, rule: Rule, table: Array, width: int, *arguments: Any) -> tuple[float, Array]:
+        """Return the stress and the sums of each object over all blocks: one task for each worker, added in order."""
 
-        def ask() -> tuple[Array, Array]:
+        def ask() -> tuple[float, Array]:
             shares = self.shares()
             sent = self.send(table, [home for home, *_ in shares])
-            sums: list[Array] = []
-            each = np.zeros((self.n, width))
             tasks = {
                 home: (run_pass, name, share, blocks, rule, sent[at // FAN], arguments)
                 for at, (home, share, blocks) in enumerate(shares)
             }
-            disturbed = False
-            for (home, share, _), (worker, piece) in zip(shares, self.run(name, tasks), strict=True):
+            stress, each, disturbed = 0.0, np.zeros((self.n, width)), False
+            for (home, share, _), (worker, (value, own)) in zip(shares, self.run(name, tasks), strict=True):
                 disturbed |= worker != home
-                sums.append(piece.sums)
-                if width:
-                    each[share.objects()] += piece.each
+                stress += value
+                each[share.objects()] += own
             self._keep_even(disturbed=disturbed)
-            return np.asarray(np.min(sums, axis=0) if smallest else np.sum(sums, axis=0)), each
+            return stress, each
 
         return self.stubbornly(ask, self._anew)
 

@@ -9,54 +9,66 @@ import numpy as np
 
 from .. import kernels
 from .._typing import Array, IntArray
-from ..kernels import TILE, OneBlasThread, Rule, Survey, Workers, join_surveys, plain, survey_block
+from ..kernels import TILE, OneBlasThread, Rule, Survey, Workers, plain
 from ._share import Share, stretch_ends
 
 LARGE_PAGE = 2**21  # bytes
-_NO_WEIGHTS = np.empty((1, 0))
 
-# ---- passes: (blocks of a share, rule, table of the share's objects, threads, further arguments) -> sums over pairs,
-# and sums for each object
-
-
-class Piece(NamedTuple):
-    """Sums over some blocks: a few numbers, and numbers for each object of the share (may be none)."""
-
-    sums: Array
-    each: Array
+Block = tuple[slice, slice, Array]  # rows and columns among the objects of a share, and values
+# A pass: (blocks of a share, rule, table of the share's objects, threads, further arguments) -> stress (or 0), and sums
+# for each object.
+Sums = tuple[float, Array]
 
 
-class Held:
-    """The blocks of a share: rectangles of the table of its objects, each with its rows, its columns and its values."""
+def blocks_held(share: Share, arrays: list[Array]) -> list[Block]:
+    """Return the blocks of a share as rectangles of the table of its objects."""
+    n = len(share.objects())
+    return [
+        (slice(*stretch_ends(n, share.side, a)), slice(*stretch_ends(n, share.side, b)), values)
+        for (a, b), values in zip(share.own_blocks, arrays, strict=True)
+    ]
 
-    def __init__(self, share: Share, arrays: list[Array]) -> None:
-        self.n = len(share.objects())
-        self.blocks = [
-            (slice(*stretch_ends(self.n, share.side, a)), slice(*stretch_ends(self.n, share.side, b)), values)
-            for (a, b), values in zip(share.own_blocks, arrays, strict=True)
-        ]
 
-    def sums(self, width: int, workers: Workers, add: Callable[..., None]) -> Piece:
-        """Return what ``add(sums, own, theirs, rows, columns, part, below)`` adds up, a few rows of a block at a time.
+def stress(blocks: list[Block], rule: Rule, Z: Array, workers: Workers) -> Sums:
+    """Return the stress and its half-gradient."""
+    value, G = kernels.fused.stress_of_blocks(blocks, rule, Z, workers)
+    return value, G
 
-        ``own`` are the sums of the rows and ``theirs`` those of the columns; the blocks are dealt to the threads.
-        """
-        sums = np.zeros((len(self.blocks), 3))
-        each = [[np.zeros((size, width)) for size in values.shape] for *_, values in self.blocks]
 
-        def run(number: int) -> None:
-            rows, columns, values = self.blocks[number]
-            own, theirs = each[number]
-            for top, part, above in strips_of(values, on_diagonal=rows == columns):
-                at = slice(rows.start + top, rows.start + top + len(part))
-                add(sums[number], own[top : top + len(part)], theirs, at, columns, part, above)
+def last(blocks: list[Block], rule: Rule, Zx: Array, workers: Workers) -> Sums:
+    """Return each object's weighted squared error at all columns but the last, and squares times that one."""
+    return 0.0, kernels.fused.last_of_blocks(blocks, rule, Zx, workers)
 
-        workers.run(run, len(self.blocks))
-        total = np.zeros((self.n, width))
-        for (rows, columns, _), (own, theirs) in zip(self.blocks, each, strict=True):
-            total[rows] += own
-            total[columns] += theirs
-        return Piece(sums.sum(axis=0), total)
+
+def weight_product(blocks: list[Block], rule: Rule, X: Array, workers: Workers) -> Sums:
+    """Return the weights times X."""
+    return 0.0, product(blocks, X, lambda part, *_: plain.weigh(part, None, rule)[1], workers)
+
+
+def squared_product(blocks: list[Block], rule: Rule, X: Array, workers: Workers, p: int, offset: float) -> Sums:
+    """Return squared dissimilarities times the first ``p`` columns; the others fill in for those that are missing."""
+    X, fill = X[:, :p], X[:, p:]
+
+    def squares(part: Array, rows: slice, columns: slice) -> Array:
+        return plain.squares(part, None, rule, (fill[rows], fill[columns]), offset)
+
+    return 0.0, product(blocks, X, squares, workers)
+
+
+def product(blocks: list[Block], X: Array, factors: Callable[[Array, slice, slice], Array], workers: Workers) -> Array:
+    """Return the product of a symmetric table and X; ``factors`` makes the table of a few rows of a block."""
+    sums = np.zeros((len(blocks), *X.shape))
+
+    def run(number: int) -> None:
+        rows, columns, values = blocks[number]
+        for top, part, above in strips_of(values, on_diagonal=rows == columns):
+            at = slice(rows.start + top, rows.start + top + len(part))
+            table = factors(part, at, columns) * above
+            sums[number, at] += table @ X[columns]
+            sums[number, columns] += table.T @ X[at]
+
+    workers.run(run, len(blocks))
+    return np.asarray(sums.sum(axis=0))
 
 
 def strips_of(values: Array, *, on_diagonal: bool) -> Iterator[tuple[int, Array, Any]]:
@@ -66,73 +78,20 @@ def strips_of(values: Array, *, on_diagonal: bool) -> Iterator[tuple[int, Array,
         yield top, part, ~np.tri(len(part), part.shape[1], top, dtype=bool) if on_diagonal else True
 
 
-def stress(held: Held, rule: Rule, Z: Array, workers: Workers) -> Piece:
-    """Return the stress and its half-gradient."""
-    value, G = kernels.fused.stress_of_blocks(held.blocks, rule, Z, workers)
-    return Piece(np.array([value]), G)
-
-
-def last(held: Held, rule: Rule, Zx: Array, workers: Workers) -> Piece:
-    """Return each object's weighted squared error at all columns but the last, and squares times that one."""
-    return Piece(np.empty(0), kernels.fused.last_of_blocks(held.blocks, rule, Zx, workers))
-
-
-def pair_sums(held: Held, rule: Rule, nothing: Array, workers: Workers) -> Piece:
-    """Return the sums of w, w delta and w delta^2."""
-
-    def add(sums: Array, *place_and_part: Any) -> None:
-        part, above = place_and_part[-2:]
-        delta, weight = plain.weigh(part, _NO_WEIGHTS, rule)
-        weight *= above
-        weighted = weight * delta
-        sums += [weight.sum(), weighted.sum(), np.vdot(weighted, delta)]
-
-    return held.sums(nothing.shape[1], workers, add)
-
-
-def weight_product(held: Held, rule: Rule, X: Array, workers: Workers) -> Piece:
-    """Return the sum of each object's weights, and the weights times X."""
-
-    def add(_: Array, own: Array, theirs: Array, rows: slice, columns: slice, part: Array, above: Any) -> None:
-        weight = plain.weigh(part, _NO_WEIGHTS, rule)[1] * above
-        own += np.column_stack([weight.sum(axis=1), weight @ X[columns]])
-        theirs += np.column_stack([weight.sum(axis=0), weight.T @ X[rows]])
-
-    return held.sums(1 + X.shape[1], workers, add)
-
-
-def squared_product(held: Held, rule: Rule, X: Array, workers: Workers, p: int, offset: float) -> Piece:
-    """Return squared dissimilarities times the first ``p`` columns; the others fill in for those that are missing."""
-    X, fill = X[:, :p], X[:, p:]
-
-    def add(_: Array, own: Array, theirs: Array, rows: slice, columns: slice, part: Array, above: Any) -> None:
-        squares = plain.squares(part, _NO_WEIGHTS, rule, (fill[rows], fill[columns]), offset) * above
-        own += squares @ X[columns]
-        theirs += squares.T @ X[rows]
-
-    return held.sums(p, workers, add)
-
-
-def smallest(held: Held, rule: Rule, nothing: Array, workers: Workers) -> Piece:  # noqa: ARG001
-    """Return the smallest dissimilarity above 0; infinity if there is none."""
-    return Piece(np.array([min(np.min(part, where=part > 0, initial=np.inf) for *_, part in held.blocks)]), nothing)
-
-
-PASSES: dict[str, Callable[..., Piece]] = {
+PASSES: dict[str, Callable[..., Sums]] = {
     "stress": stress,
     "last": last,
-    "pair-sums": pair_sums,
     "weight-product": weight_product,
     "squared-product": squared_product,
-    "smallest": smallest,
 }
 
 
 def run_pass(
     workers: Workers, name: str, share: Share, arrays: list[Array], rule: Rule, table: Array, arguments: tuple[Any, ...]
-) -> Piece:
+) -> Sums:
     """Run a pass over the blocks of a share; ``table`` has a row for every object of the whole table."""
-    return PASSES[name](Held(share, arrays), rule, np.ascontiguousarray(table[share.objects()]), workers, *arguments)
+    own = np.ascontiguousarray(table[share.objects()])
+    return PASSES[name](blocks_held(share, arrays), rule, own, workers, *arguments)
 
 
 def run_here(function: Callable[..., Any], *arguments: Any) -> tuple[str, Any]:
@@ -201,17 +160,14 @@ class Looked(NamedTuple):
 def look_at_block(block: Array, part: Any, rows: tuple[int, int], columns: tuple[int, int]) -> Looked:
     """Look at a block and its mirror image, which ``part`` has; None if it is the same by construction."""
     on_diagonal, (top, left) = rows == columns, (rows[0], columns[0])
-    mirror = block.T if part is None else block if on_diagonal else read(part, columns, rows, block.dtype)
+    mirror = block if part is None else (block if on_diagonal else read(part, columns, rows, block.dtype)).T
     strips = list(strips_of(block, on_diagonal=on_diagonal))
-    mirrors = [mirror[:, at : at + len(part)] for at, part, _ in strips]
-    survey = join_surveys(
-        [survey_block(own, other, above) for (_, own, above), other in zip(strips, mirrors, strict=True)]
-    )
+    survey = kernels.fused.survey_parts((own, mirror[at : at + len(own)], left - top - at) for at, own, _ in strips)
     diagonal = np.abs(np.nan_to_num(np.diagonal(block))) if on_diagonal else np.zeros(1)
     suspects = [(_DIAGONAL * bool(diagonal.any()), (top + int(np.argmax(diagonal)),) * 2)]
     if survey.infinite or survey.smallest < 0 or survey.one_sided or survey.asymmetry:
-        for (at, own, above), other in zip(strips, mirrors, strict=True):
-            wrong = _how_wrong(own.astype(np.float64), other.T.astype(np.float64)) * above
+        for at, own, above in strips:
+            wrong = _how_wrong(own.astype(np.float64), mirror[at : at + len(own)].astype(np.float64)) * above
             i, j = np.unravel_index(np.argmax(wrong), wrong.shape)
             suspects.append((float(wrong[i, j]), (top + at + int(i), left + int(j))))
     return Looked(survey, max(suspects))

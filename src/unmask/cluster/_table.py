@@ -8,13 +8,11 @@ from typing import Any
 import numpy as np
 
 from .._typing import Array, IntArray
-from ..kernels import ArraySource, Pairs, Source, Survey, Weighting, Which, Workers, join_surveys
+from ..kernels import ArraySource, Pairs, Source, Survey, Which, Workers, join_surveys
 from ._client import is_dask_array
 from ._crew import Crew
 from ._held import Looked, cut
 from ._readers import DaskArray, Reader, SentSource, StoredArray
-
-_NO_RULE = (int(Weighting.UNIT), 1.0, 0.0, 1.0)
 
 
 def spread(data: Any, client: Any, path: str | None = None) -> SpreadTable:
@@ -75,22 +73,13 @@ class SpreadTable(Source):
         """Return the two objects whose entries are farthest from what they should be, with both halves as given."""
         one, other = max(look.worst for look in self._looks)[1]
         at = np.array(sorted([one, other if one != other else (one + 1) % self.n]))
-        return _Given(self.crew.reader.tile(at, at), self.average), at
-
-    def smallest_positive(self) -> float:
-        """Return the smallest dissimilarity above 0; infinity if there is none."""
-        return float(self.crew.sums("smallest", _NO_RULE, np.empty((self.n, 0)), 0, smallest=True)[0][0])
+        return ArraySource(self.crew.reader.tile(at, at), average=self.average), at
 
     # ---- passes
 
-    def n_chunks(self, n: int) -> int:  # noqa: ARG002
-        """Return more than one: a pass is shared by itself, and starts follow one another."""
-        return 2
-
     def stress_pass(self, pairs: Pairs, Z: Array, workers: Workers) -> tuple[float, Array]:  # noqa: ARG002
         """Return the stress at ``Z`` and its half-gradient."""
-        sums, G = self.crew.sums("stress", pairs.rule, Z, Z.shape[1])
-        return float(sums[0]), G
+        return self.crew.sums("stress", pairs.rule, Z, Z.shape[1])
 
     def last_pass(self, pairs: Pairs, Z: Array, x: Array, workers: Workers) -> tuple[Array, Array]:  # noqa: ARG002
         """Return each object's weighted squared error, and squared dissimilarities times ``x``."""
@@ -100,22 +89,11 @@ class SpreadTable(Source):
 
     def laplacian_pass(self, pairs: Pairs, X: Array, workers: Workers) -> tuple[Array, Array]:  # noqa: ARG002
         """Return the diagonal of ``H`` and ``H X``."""
-        found = self.crew.sums("weight-product", pairs.rule, X, 1 + X.shape[1])[1]
-        return found[:, 0], found[:, :1] * X - found[:, 1:]
+        ones_and_X = np.column_stack([np.ones(self.n), X])
+        product = self.crew.sums("weight-product", pairs.rule, ones_and_X, ones_and_X.shape[1])[1]
+        return product[:, 0], product[:, :1] * X - product[:, 1:]
 
     def squared_product(self, pairs: Pairs, X: Array, fill: Array, offset: float, workers: Workers) -> Array:  # noqa: ARG002
         """Return squared dissimilarities times ``X``, modelled ones where pairs do not count."""
         table, p = np.column_stack([X, fill]), X.shape[1]
         return self.crew.sums("squared-product", pairs.rule, table, p, p, offset)[1]
-
-    def pair_sums(self, pairs: Pairs, workers: Workers) -> Array:  # noqa: ARG002
-        """Return the sums of w, w delta and w delta^2."""
-        return self.crew.sums("pair-sums", pairs.rule, np.empty((pairs.n, 0)), 0)[0]
-
-
-class _Given(ArraySource):
-    """A few entries of a table, with its own advice how to make it symmetric."""
-
-    def __init__(self, values: Array, average: str) -> None:
-        super().__init__(values)
-        object.__setattr__(self, "average", average)

@@ -2,14 +2,13 @@
 
 from ..checking import UnfinishedWarning as UnfinishedWarning
 from ..progress import Stopped
-from ._curve import along_curve
 from ._files import InputFile, Origin, study_from_files
 from ._files import coding_of as coding_of
 from ._fitting import ESTIMATORS as ESTIMATORS
 from ._fitting import PACKAGES as PACKAGES
-from ._fitting import fit_alone as fit_alone
+from ._fitting import parameters_of as parameters_of
 from ._material import Material
-from ._preview import Preview
+from ._proposals import Preview, along_curve
 from ._reading import FittedPairs as FittedPairs
 from ._reading import LeftOut as LeftOut
 from ._reading import Reading

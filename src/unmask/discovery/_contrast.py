@@ -1,8 +1,8 @@
-"""What sets some objects apart from others: every column tested by what suits its type."""
+"""A group of objects compared with others in every column, by a test that suits the type of the column."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations
@@ -18,13 +18,14 @@ from .._typing import Array, IntArray
 from ..checking import find_labels, quote
 from ..problem import Cyclic, Nominal, Ordinal, feature_type
 from ..problem.chance import holm
-from ._proposals import own_labels
+from ._material import own_labels
 
 Mask = NDArray[np.bool_]
 
 # A column with more levels is text, such as names, rather than a category.
 MOST_LEVELS = 50
 # All groups of the same size are looked at if there are no more; else so many at random, where χ² will not do.
+# scipy.stats.permutation_test draws them anew for each column, in a Python loop: seconds for a table of 40.
 MOST_GROUPS = 20_000
 RANDOM_GROUPS = 9_999
 # χ² is an approximation for many objects: so many on either side, and expected of each level.
@@ -64,15 +65,11 @@ def contrast(
     known: pd.DataFrame, types: Mapping[str, Any], table: pd.DataFrame, inside: Mask, outside: Mask
 ) -> pd.DataFrame:
     """Return how a group of objects differs from another in every known feature and every other column."""
-    groups = Groups()
-    rows = [
-        {"where": "known", "arguments": {}, **_row(known[name], types.get(str(name)), inside, outside, groups)}
-        for name in known.columns
-    ]
-    others = [name for name in table.columns if name not in known.columns]
-    for name in others:
-        adopt = {"arguments": {"name": name, "column": name}}
-        rows.append({"where": "table", **adopt, **_row(table[name], None, inside, outside, groups)})
+    groups, given = Groups(), (inside, outside)
+    rows = [{"where": "known", "arguments": {}, **_row(known[n], types.get(str(n)), *given, groups)} for n in known]
+    for name in (name for name in table if name not in known):
+        adopt = {"name": name, "column": name}
+        rows.append({"where": "table", "arguments": adopt, **_row(table[name], None, *given, groups)})
     columns = ["column", "where", "type", "strength", "p_value", "group", "other", "arguments", "note"]
     ranked = pd.DataFrame(rows, columns=columns)
     tested = ranked["p_value"].notna()
@@ -82,16 +79,15 @@ def contrast(
 
 def _row(column: pd.Series[Any], kind: Any, inside: Mask, outside: Mask, groups: Groups) -> dict[str, Any]:
     used = (inside | outside) & column.notna().to_numpy()
-    trait = make_trait(column[used], kind)
-    row = {"column": column.name, "type": trait.type, "strength": np.nan, "p_value": np.nan, "note": ""}
-    member = inside[used]
+    trait, member = make_trait(column[used], kind), inside[used]
+    row = {"column": column.name, "type": trait.type, "strength": np.nan, "p_value": np.nan, "note": trait.note}
     if member.all() or not member.any():
         return row | {"group": "", "other": "", "note": "not tested: one side has no values"}
-    told = dict(zip(("group", "other"), trait.words(member), strict=True))
-    if trait.scores.shape[1] == 0:
-        return row | told | {"note": trait.note}
+    row |= dict(zip(("group", "other"), trait.words(member), strict=True))
+    if trait.note:
+        return row
     comparison = Comparison(trait, member)
-    return row | told | {"strength": comparison.strength, "p_value": comparison.p_value(groups)}
+    return row | {"strength": comparison.strength, "p_value": comparison.p_value(groups)}
 
 
 # ---- columns by their type
@@ -99,9 +95,9 @@ def _row(column: pd.Series[Any], kind: Any, inside: Mask, outside: Mask, groups:
 
 @dataclass(frozen=True)
 class Trait:
-    """A column without missing cells as scores, whose sum over a group is what is tested.
+    """A column without missing cells, and its scores, whose sum over a group is tested.
 
-    Without scores nothing is tested, and the note says why.
+    A column that is not tested has no scores, and a note with the reason.
     """
 
     type: str
@@ -110,22 +106,17 @@ class Trait:
     note: str = ""
 
     def words(self, member: Mask) -> tuple[str, str]:
-        """Return what is typical of either side."""
-        if self.type in ("numeric", "ordinal"):
-            middle = [self.cells[side].sort_values(ignore_index=True) for side in (member, ~member)]
-            return _middle(middle[0], self.type), _middle(middle[1], self.type)
+        """Return the median of either side, or how many have the level that differs most."""
+        parts = self.cells[member], self.cells[~member]
+        if self.type == "numeric":
+            return tuple(f"{float(part.astype(np.float64).median()):.4g}" for part in parts)  # type: ignore[return-value]
+        if self.type == "ordinal":
+            return tuple(str(part.sort_values().iloc[(len(part) - 1) // 2]) for part in parts)  # type: ignore[return-value]
         if self.type == "cyclic" or not len(self.cells) or self.cells.nunique() > MOST_LEVELS:
             return "", ""
-        shares = [self.cells[side].value_counts(normalize=True) for side in (member, ~member)]
+        shares = [part.value_counts(normalize=True) for part in parts]
         level = shares[0].sub(shares[1], fill_value=0).abs().idxmax()
-        counts = [int((self.cells[side] == level).sum()) for side in (member, ~member)]
-        return f"{level}: {counts[0]} of {member.sum()}", f"{level}: {counts[1]} of {(~member).sum()}"
-
-
-def _middle(ordered: pd.Series[Any], kind: str) -> str:
-    if kind == "numeric":
-        return f"{float(ordered.astype(np.float64).median()):.4g}"
-    return str(ordered.iloc[(len(ordered) - 1) // 2])
+        return tuple(f"{level}: {int((part == level).sum())} of {len(part)}" for part in parts)  # type: ignore[return-value]
 
 
 def make_trait(cells: pd.Series[Any], kind: Any) -> Trait:
@@ -140,7 +131,9 @@ def make_trait(cells: pd.Series[Any], kind: Any) -> Trait:
         return Trait("nominal", cells, nothing, "not tested: all objects are the same")
     is_number = types.is_numeric_dtype(cells.dtype) and not types.is_bool_dtype(cells.dtype)
     if isinstance(declared, Cyclic) and is_number:
-        return Trait("cyclic", cells, _angles(cells.to_numpy(dtype=np.float64), declared))
+        # Uniform scores: the ranks as places around a circle.
+        turned = 2 * np.pi * rankdata(cells.to_numpy(dtype=np.float64) % float(declared.period)) / len(cells)
+        return Trait("cyclic", cells, np.column_stack([np.cos(turned), np.sin(turned)]))
     if is_number and not isinstance(declared, Nominal):
         return Trait("numeric", cells, rankdata(cells.to_numpy(dtype=np.float64))[:, None])
     if isinstance(cells.dtype, pd.CategoricalDtype) and cells.dtype.ordered:
@@ -151,12 +144,6 @@ def make_trait(cells: pd.Series[Any], kind: Any) -> Trait:
     return Trait("nominal", cells, (codes[:, None] == np.arange(len(levels))).astype(np.float64))
 
 
-def _angles(values: Array, kind: Cyclic) -> Array:
-    """Return uniform scores: the places of the ranks around a circle."""
-    turned = 2 * np.pi * rankdata(values % float(kind.period)) / len(values)
-    return np.column_stack([np.cos(turned), np.sin(turned)])
-
-
 # ---- the test
 
 
@@ -165,8 +152,8 @@ class Comparison:
     """The sum of the scores over a group, compared with that over a random group of the same size.
 
     The statistic is (s - E s)ᵀ Cov(s)⁻ (s - E s), with mean and covariance under random grouping. For ranks that is the
-    H of Kruskal and Wallis, for levels Pearson's χ² times (n - 1) / n, for uniform scores W of Mardia, Watson and
-    Wheeler, nearly; and divided by n - 1 the squared multiple correlation of the group with the scores.
+    H of Kruskal and Wallis, for levels Pearson's χ² times (n - 1) / n, for uniform scores nearly W of Mardia, Watson
+    and Wheeler. Divided by n - 1 it is the squared multiple correlation of the group with the scores.
     """
 
     trait: Trait
@@ -174,7 +161,7 @@ class Comparison:
 
     @cached_property
     def _whitened(self) -> Array:
-        """Scores by which the statistic is a sum of squares: without what is known of all by the others."""
+        """Uncorrelated scores: the statistic is the sum of squares of their sums."""
         centred = self.trait.scores - self.trait.scores.mean(axis=0)
         left, singular, _ = np.linalg.svd(centred, full_matrices=False)
         n, k = len(self.member), int(self.member.sum())
@@ -190,63 +177,46 @@ class Comparison:
         return float(np.sqrt(min(self.statistic / (len(self.member) - 1), 1.0)))
 
     def p_value(self, groups: Groups) -> float:
-        """Return how probable it is that a random group differs as much."""
+        """Return the probability that a random group differs as much."""
         n, k = len(self.member), int(self.member.sum())
         size = min(k, n - k)  # of the smaller side, whose scores sum to those of the other with another sign
-        if comb(n, k) <= MOST_GROUPS:
-            return self._count(groups.all(n, size)) / comb(n, k)
-        if self._is_sparse and n <= MANY_OBJECTS:
-            return (1 + self._count(groups.random(n, size))) / (1 + RANDOM_GROUPS)
-        joined = self._joined() if self._is_sparse and self.trait.type == "nominal" else self
-        return float(chi2.sf(joined.statistic, joined._whitened.shape[1]))
-
-    def _count(self, groups: IntArray) -> int:
-        """Return how many groups have a statistic as large."""
-        least, found = self.statistic * (1 - ROUNDING), 0
-        for at in range(0, len(groups), CHUNK):
-            sums = self._whitened[groups[at : at + CHUNK]].sum(axis=1)
-            found += int(np.sum(np.sum(sums**2, axis=1) >= least))
-        return found
-
-    @property
-    def _is_sparse(self) -> bool:
-        smaller = min(self.member.sum(), (~self.member).sum())
-        if self.trait.type != "nominal":
-            return bool(smaller < ENOUGH_OBJECTS)
-        return bool((self._expected < ENOUGH_EXPECTED).any())
+        scores = self.trait.scores
+        expected = scores.mean(axis=0) * size  # how many of each level, on the smaller side
+        rare = expected < ENOUGH_EXPECTED
+        levels = self.trait.type == "nominal"
+        sparse = rare.any() if levels else size < ENOUGH_OBJECTS
+        if comb(n, k) <= MOST_GROUPS or (sparse and n <= MANY_OBJECTS):
+            least = self.statistic * (1 - ROUNDING)
+            listed, own = groups.of(n, size)
+            sums = (self._whitened[listed[at : at + CHUNK]].sum(axis=1) for at in range(0, len(listed), CHUNK))
+            beaten = sum(int(np.sum(np.sum(part**2, axis=1) >= least)) for part in sums)
+            return (own + beaten) / (own + len(listed)) if own else beaten / comb(n, k)
+        if sparse and levels:
+            joined = Trait(
+                "nominal", self.trait.cells, np.column_stack([scores[:, ~rare], scores[:, rare].sum(axis=1)])
+            )
+            return Comparison(joined, self.member)._by_chi_square
+        return self._by_chi_square
 
     @property
-    def _expected(self) -> Array:
-        """How many of each level are to be expected on the smaller side."""
-        return np.asarray(self.trait.scores.mean(axis=0) * min(self.member.sum(), (~self.member).sum()))
-
-    def _joined(self) -> Comparison:
-        """Return the same with all levels that are too rare taken for one."""
-        scores, rare = self.trait.scores, self._expected < ENOUGH_EXPECTED
-        joined = np.column_stack([scores[:, ~rare], scores[:, rare].sum(axis=1)])
-        return Comparison(Trait("nominal", self.trait.cells, joined), self.member)
+    def _by_chi_square(self) -> float:
+        return float(chi2.sf(self.statistic, self._whitened.shape[1]))
 
 
 class Groups:
-    """Groups of the size of one that is tested: all there are, or some at random; the same for all columns."""
+    """Groups of the size of the one that is tested: all there are, or random ones; the same for all columns."""
 
-    def __init__(self, seed: int = 0) -> None:
-        self._seed = seed
-        self._drawn: dict[tuple[str, int, int], IntArray] = {}
+    def __init__(self) -> None:
+        self._drawn: dict[tuple[int, int], tuple[IntArray, int]] = {}
 
-    def all(self, n: int, k: int) -> IntArray:
-        return self._once(("all", n, k), lambda: np.array(list(combinations(range(n), k)), dtype=np.int64))
-
-    def random(self, n: int, k: int) -> IntArray:
-        return self._once(("random", n, k), lambda: self._draw(n, k))
-
-    def _once(self, key: tuple[str, int, int], make: Callable[[], IntArray]) -> IntArray:
-        if key not in self._drawn:
-            self._drawn[key] = make()
-        return self._drawn[key]
-
-    def _draw(self, n: int, k: int) -> IntArray:
-        rng = np.random.default_rng(self._seed)
-        parts = [min(CHUNK, RANDOM_GROUPS - at) for at in range(0, RANDOM_GROUPS, CHUNK)]
-        drawn = [np.argpartition(rng.random((part, n)), k - 1, axis=1)[:, :k] for part in parts]
-        return np.asarray(np.concatenate(drawn))
+    def of(self, n: int, k: int) -> tuple[IntArray, int]:
+        """Return groups of k of n objects, and how often the tested group itself counts beside them."""
+        if (n, k) not in self._drawn:
+            if comb(n, k) <= MOST_GROUPS:
+                self._drawn[n, k] = np.array(list(combinations(range(n), k)), dtype=np.int64), 0
+            else:
+                rng = np.random.default_rng(0)
+                parts = [min(CHUNK, RANDOM_GROUPS - at) for at in range(0, RANDOM_GROUPS, CHUNK)]
+                drawn = [np.argpartition(rng.random((part, n)), k - 1, axis=1)[:, :k] for part in parts]
+                self._drawn[n, k] = np.concatenate(drawn), 1
+        return self._drawn[n, k]

@@ -1,7 +1,6 @@
-"""What the maps of a study are made from: a table of dissimilarities or, of many objects, their features or a file.
+"""The dissimilarities of a study: a table, the features of many objects and their metric, or a large file.
 
-A table of N x N numbers is neither made nor written where it would be large: features are kept with the metric that
-compares them, and a large table that is in a file stays there.
+A table of N x N numbers is neither made nor written where it would be large.
 """
 
 from __future__ import annotations
@@ -11,7 +10,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from mmap import mmap
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 from zlib import crc32
 
 import numpy as np
@@ -22,104 +21,45 @@ from .._typing import IntArray
 from ..checking import is_file, is_source, open_file
 from ..dissimilarities import Metric
 from ..kernels import LARGE, MOST_SQUARED, ArraySource, Source, rectangle
-from ._records import read_only
-from ._values import require_text
-
-
-class Data:
-    """Where the dissimilarities of a study come from."""
-
-    @property
-    def words(self) -> str:
-        """Where that is, in words; nothing of a plain table."""
-        return ""
-
-    @property
-    def missing_pairs(self) -> int | None:
-        """Number of pairs without a dissimilarity; None where all pairs would have to be read to count them."""
-        return None
-
-    @property
-    def objects(self) -> pd.Index:
-        """Labels of the objects."""
-        raise NotImplementedError
-
-    @property
-    def source(self) -> Source:
-        """What reads any part of the table of dissimilarities."""
-        raise NotImplementedError
-
-    @property
-    def fitted(self) -> Any:
-        """What an estimator is fitted to."""
-        raise NotImplementedError
-
-    @property
-    def params(self) -> dict[str, Any]:
-        """How the estimator makes dissimilarities of that."""
-        return {"metric": "precomputed"}
-
-    @property
-    def dtype(self) -> np.dtype[Any]:
-        """Type of the dissimilarities."""
-        return self.source.dtype
-
-    def square(self) -> pd.DataFrame:
-        """Return the square table; raise where it would be too large."""
-        n = len(self.objects)
-        if n > MOST_SQUARED:
-            raise ValueError(
-                f"the study has no table of {n:,} x {n:,} dissimilarities, but {self.words}; "
-                "study.material.among(positions) returns those among some objects."
-            )
-        return self.among(np.arange(n))
-
-    def among(self, at: IntArray) -> pd.DataFrame:
-        """Return the square table of some objects, by their positions."""
-        names = self.objects[at]
-        return pd.DataFrame(rectangle(self.source, np.asarray(at), np.asarray(at)), index=names, columns=names)
+from ._values import read_only, require_text
 
 
 @dataclass(frozen=True)
-class SquareTable(Data):
+class SquareTable:
     """A table of dissimilarities, NaN where missing."""
 
     table: pd.DataFrame
+    words: ClassVar[str] = ""
+    params: ClassVar[dict[str, Any]] = {"metric": "precomputed"}
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "table", read_only(self.table))
 
     @property
     def objects(self) -> pd.Index:
+        """Labels of the objects."""
         return self.table.index
 
     @property
-    def dtype(self) -> np.dtype[Any]:
-        return np.dtype(self.table.to_numpy().dtype)
-
-    @property
     def fitted(self) -> pd.DataFrame:
+        """The data that an estimator is fitted to."""
         return self.table
 
     @cached_property
-    def missing_pairs(self) -> int:
+    def missing_pairs(self) -> int | None:
+        """Number of pairs without a dissimilarity; None where counting them would read all pairs."""
         return int(np.isnan(self.table.to_numpy()).sum()) // 2
-
-    def square(self) -> pd.DataFrame:
-        return self.table
-
-    def among(self, at: IntArray) -> pd.DataFrame:
-        return self.table.iloc[at, at]
 
 
 @dataclass(frozen=True)
-class ComparedFeatures(Data):
-    """Features of many objects, one row each, and the name of the metric that compares them when it is needed."""
+class ComparedFeatures:
+    """Features of many objects, one row each, and the metric that compares them when it is needed."""
 
     features: pd.DataFrame
     metric: str
     metric_params: Mapping[str, Any] = field(default_factory=dict)
     single: bool = False
+    missing_pairs: ClassVar[int | None] = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "features", read_only(self.features))
@@ -143,22 +83,20 @@ class ComparedFeatures(Data):
 
     @cached_property
     def source(self) -> Source:
-        params = dict(self.metric_params) or None
-        return Metric(self.metric, metric_params=params, dtype=str(self.dtype)).on_demand(self.features)
-
-    @property
-    def dtype(self) -> np.dtype[Any]:
-        return np.dtype(np.float32 if self.single else np.float64)
+        dtype = "float32" if self.single else "float64"
+        return Metric(self.metric, metric_params=dict(self.metric_params) or None, dtype=dtype).on_demand(self.features)
 
     def __getstate__(self) -> dict[str, Any]:
         return {name: value for name, value in vars(self).items() if name != "source"}  # which is made again
 
 
 @dataclass(frozen=True)
-class TableInFile(Data):
-    """A large table of dissimilarities that stays in its file, by the path of an npy or zarr file."""
+class TableInFile:
+    """A large table of dissimilarities that stays in its npy or zarr file."""
 
     path: str
+    params: ClassVar[dict[str, Any]] = {"metric": "precomputed"}
+    missing_pairs: ClassVar[int | None] = None
 
     def __post_init__(self) -> None:
         require_text(self.path, "the path of dissimilarities")
@@ -182,7 +120,7 @@ class TableInFile(Data):
 
     @property
     def checksum(self) -> int:
-        """A number that changes with the file: of both ends of its diagonal."""
+        """A number that changes with both ends of the diagonal."""
         n = self.source.n
         ends = (slice(0, min(n, 100)), slice(max(0, n - 100), n))
         return crc32(b"".join(np.ascontiguousarray(self.source.tile(end, end)).tobytes() for end in ends))
@@ -191,7 +129,25 @@ class TableInFile(Data):
         return self  # a copy would bring the file into memory
 
     def __reduce__(self) -> tuple[type[Self], tuple[str]]:
-        return type(self), (self.path,)  # and so would what was opened
+        return type(self), (self.path,)  # and so would the opened file
+
+
+Data = SquareTable | ComparedFeatures | TableInFile
+
+
+def table_among(data: Data, at: IntArray | None = None) -> pd.DataFrame:
+    """Return the square table of some objects, by their positions, or of all; raise where that would be too large."""
+    if isinstance(data, SquareTable):
+        return data.table if at is None else data.table.iloc[at, at]
+    n = len(data.objects)
+    if at is None and n > MOST_SQUARED:
+        raise ValueError(
+            f"the study has no table of {n:,} x {n:,} dissimilarities, but {data.words}; "
+            "study.material.among(positions) returns those among some objects."
+        )
+    at = np.arange(n) if at is None else np.asarray(at)
+    names = data.objects[at]
+    return pd.DataFrame(rectangle(data.source, at, at), index=names, columns=names)
 
 
 def large_file(data: Any) -> TableInFile | None:
@@ -212,8 +168,7 @@ def _is_all_of(source: Any, mapped: np.memmap[Any, Any]) -> bool:
     """Return whether a memory map shows all of its file as it is: not a view, nor a copy that may have been edited."""
     if not isinstance(mapped.base, mmap) or mapped.mode == "c":
         return False
-    file, names = source.array, ("shape", "dtype", "strides", "offset")
-    return all(getattr(mapped, name) == getattr(file, name) for name in names)
+    return all(getattr(mapped, name) == getattr(source.array, name) for name in ("shape", "dtype", "strides", "offset"))
 
 
 def is_many(transformer: Any, X: Any) -> bool:
@@ -227,8 +182,8 @@ def is_many(transformer: Any, X: Any) -> bool:
         return bool(transformer.on_demand(X).is_large)
     if n > MOST_SQUARED:
         raise ValueError(
-            f"a study of {n:,} objects keeps a table of their features and the name of the metric that compares them, "
-            f"because a table of {n:,} x {n:,} dissimilarities would be too large; metric={transformer!r} has no such "
-            "name, or X is no such table. Use a metric by its name, or a sample of the objects."
+            f"a study of {n:,} objects keeps their features and the name of the metric, because a table of {n:,} x "
+            f"{n:,} dissimilarities would be too large; metric={transformer!r} has no such name, or X is no such "
+            "table. Use a metric by its name, or a sample of the objects."
         )
     return False

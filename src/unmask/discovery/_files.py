@@ -15,7 +15,7 @@ from pydantic import BaseModel, ConfigDict
 from ..checking import count, quote
 from ..io import DissimilarityFile, read_data, read_dissimilarities, read_known, read_table
 from ..problem import feature_type, inferred_type
-from ._data import TableInFile, large_file
+from ._data import large_file
 
 if TYPE_CHECKING:
     from ._study import Discovery
@@ -23,12 +23,12 @@ if TYPE_CHECKING:
 AnyPath = str | PathLike[str]
 # Names of files that do not say what is in them; their folder does.
 PLAIN_NAMES = ("data", "dissimilarities", "distances", "matrix", "similarities", "table")
-# What a reader of dissimilarities is told; with any of these a file is not a table of features.
+# Options of dissimilarities; with any of these a file is not a table of features.
 OF_PAIRS = ("shape", "symmetrize", "similarity", "aggregate", "rater")
 
 
 class InputFile(BaseModel):
-    """A file that a study was made from: what it was read as, its name, and its SHA-256 (empty if it stays a file)."""
+    """A file that a study was made from: its role, its name, and its SHA-256 (empty if the data stay in it)."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -38,7 +38,7 @@ class InputFile(BaseModel):
 
 
 class Origin(BaseModel):
-    """The files a study was made from, and how they were taken.
+    """The files a study was made from, and how they were read.
 
     Attributes
     ----------
@@ -99,8 +99,8 @@ def study_from_files(
     table : path or sequence of paths, optional
         Tables of external columns, which the fits are not given.
     columns : sequence of str, optional
-        The columns that are known: of the files in `known`, or of a table of features if there are none. The other
-        columns become external. By default all columns in `known`.
+        The known columns: of the files in `known`, or of a table of features if there are none. The other columns
+        become external. By default all columns in `known`.
     features : sequence of str, optional
         The columns of a table of features to compare. By default those of numbers that are not known or declared to be
         of another type; with ``metric="gower"`` all but angles.
@@ -122,7 +122,7 @@ def study_from_files(
     title : str, optional
         By default the name of the file of data.
     names : dict from path to str, optional
-        What files are called in messages, if not by their path.
+        Names of files in messages; by default their paths.
 
     Returns
     -------
@@ -130,40 +130,52 @@ def study_from_files(
     """
     from ._study import Discovery
 
-    files = _Files(dict(names or {}), dict(read_as or {}))
-    types = dict(types or {})
-    read, name = files.read_data(data, kind, metric, features), files.name(data)
-    known, beside = _paths(known), _paths(table)
-    weights, own = None, None
-    given: Any
-    if isinstance(read, TableInFile):
-        given, objects = data, read.objects
-    elif isinstance(read, DissimilarityFile):
-        weights = read.weights(rating_weights) if rating_weights else None
-        given, objects = read.dissimilarities, read.dissimilarities.index
-    else:
-        own, objects = read.table, read.table.index
-    if columns is not None and own is None and not known:
+    types, read_as = dict(types or {}), {name: value for name, value in (read_as or {}).items() if value is not None}
+    index = read_as.pop("index", None)
+    files: list[InputFile] = []
+    detected: list[str] = []
+    assumed: list[str] = []
+
+    def name_of(path: AnyPath) -> str:
+        return (names or {}).get(fspath(path), fspath(path))
+
+    def note(role: Any, path: AnyPath, found: Sequence[str], *, stays: bool = False) -> None:
+        digest = ""
+        if not stays:
+            with Path(path).open("rb") as stream:
+                digest = file_digest(stream, "sha256").hexdigest()
+        files.append(InputFile(role=role, name=PurePath(name_of(path)).name, sha256=digest))
+        detected.append(f"{name_of(path)}: {'; '.join(found)}")
+
+    def read_beside(role: str, given: AnyPath | Sequence[AnyPath], objects: pd.Index) -> list[pd.DataFrame]:
+        tables = []
+        for path in [given] if isinstance(given, str | PathLike) else given:
+            read = read_known(path, objects, index=index, name=name_of(path))
+            note(role, path, read.detected)
+            tables.append(read.table)
+        return tables
+
+    name = name_of(data)
+    given, own, objects, weights, found = _read_data(data, name, kind, metric, features, read_as, index, rating_weights)
+    note("data", data, found, stays=given is data)
+    beside = read_beside("known", known, objects)
+    if columns is not None and own is None and not beside:
         raise ValueError(
             f"columns={list(columns)!r} names known features, but {name} holds dissimilarities; pass the table that "
             "has these columns as known."
         )
-    tables = [files.read_beside("known", path, objects) for path in known]
-    whole = joined([own] if own is not None and not known else tables, objects)
-    chosen = whole[_present(whole, columns, quote(map(files.name, known)) or name)] if columns else whole[[]]
-    chosen = whole if columns is None and known else chosen
-    in_data = [] if known else list(chosen.columns)
+    whole = joined([own] if own is not None and not beside else beside, objects)
+    where = quote(file.name for file in files if file.role == "known") or name
+    chosen = whole if columns is None and beside else whole[_present(whole, columns or (), where)]
+    in_data = [] if beside else list(chosen.columns)
     external = [] if own is None else [own.drop(columns=in_data)]
-    external += [whole.drop(columns=chosen.columns)] if known else []
-    rest = joined([*external, *(files.read_beside("table", path, objects) for path in beside)], objects)
+    external += [whole.drop(columns=chosen.columns)] if beside else []
+    rest = joined([*external, *read_beside("table", table, objects)], objects)
     rest = rest.drop(columns=[name for name in rest if str(name) in set(ignore)])
-    unknown = [
-        name for name in set(types) - set(ignore) if name not in {*map(str, chosen.columns), *map(str, rest.columns)}
-    ]
+    unknown = [name for name in types if name not in {*ignore, *map(str, chosen.columns), *map(str, rest.columns)}]
     if unknown:
         raise ValueError(f"types names {quote(unknown)}, which is not a column of these files.")
     compared: list[str] = []
-    assumed: list[str] = []
     if own is not None:
         given = _compared(own.drop(columns=in_data), features, metric, types, name, assumed)
         compared, metric = list(map(str, given.columns)), metric or "seuclidean"
@@ -178,13 +190,13 @@ def study_from_files(
         title=_title(Path(name)) if title is None else title,
     )
     study.origin = Origin(
-        files=tuple(files.files),
-        detected=tuple(files.detected),
+        files=tuple(files),
+        detected=tuple(detected),
         assumed=tuple(assumed),
         metric=metric,
         features=tuple(compared),
         known_in_data=tuple(map(str, in_data)),
-        similarity=files.read_as.get("similarity"),
+        similarity=read_as.get("similarity"),
     )
     return study
 
@@ -193,65 +205,41 @@ def _title(path: Path) -> str:
     return path.parent.name if path.stem.lower() in PLAIN_NAMES and path.parent.name else path.stem
 
 
-def _paths(given: AnyPath | Sequence[AnyPath]) -> list[AnyPath]:
-    return [given] if isinstance(given, str | PathLike) else list(given)
-
-
-class _Files:
-    """Readers of the files of one study, with notes on what was detected in them."""
-
-    def __init__(self, names: dict[str, str], read_as: dict[str, Any]) -> None:
-        self.names = names
-        self.index = read_as.pop("index", None)
-        self.read_as = {name: value for name, value in read_as.items() if value is not None}
-        self.files: list[InputFile] = []
-        self.detected: list[str] = []
-
-    def name(self, path: AnyPath) -> str:
-        """Return what a file is called in messages."""
-        return self.names.get(fspath(path), fspath(path))
-
-    def note(self, role: Any, path: AnyPath, detected: Sequence[str], *, stays: bool = False) -> None:
-        """Keep what was detected in a file, and its fingerprint unless it stays a file."""
-        digest = ""
-        if not stays:
-            with Path(path).open("rb") as stream:
-                digest = file_digest(stream, "sha256").hexdigest()
-        self.files.append(InputFile(role=role, name=PurePath(self.name(path)).name, sha256=digest))
-        self.detected.append(f"{self.name(path)}: {'; '.join(detected)}")
-
-    def read_data(self, path: AnyPath, kind: str, metric: str | None, features: Any) -> Any:
-        """Return dissimilarities or a table of features, as asked or as detected; a large table stays in its file."""
-        of_pairs = sorted(name for name in OF_PAIRS if self.read_as.get(name, "auto") != "auto")
-        of_table = [name for name, used in (("metric", metric), ("features", features)) if used is not None]
-        if of_table and (of_pairs or kind == "dissimilarities"):
-            raise ValueError(
-                f"{quote(of_table)} is for a table of features, {quote(of_pairs) or 'the kind that was chosen'} for "
-                "dissimilarities; leave out what the file does not hold."
-            )
-        if kind == "auto" and not of_table and not self.read_as and Path(path).suffix in (".npy", ".zarr"):
-            in_file = large_file(fspath(path))
-            if in_file is not None:
-                n = len(in_file.objects)
-                self.note("data", path, [f"{n:,} x {n:,} dissimilarities, which stay in the file"], stays=True)
-                return in_file
-        options = {"name": self.name(path), **self.read_as}
-        form = {name: value for name, value in options.items() if name not in OF_PAIRS}
-        read: Any
-        if of_pairs or kind == "dissimilarities":
-            read = read_dissimilarities(path, **options)
-        elif of_table or kind == "features" or self.index is not None:
-            read = read_table(path, index=self.index, **form)
-        else:
-            read = read_data(path, **form)
-        self.note("data", path, read.detected)
-        return read
-
-    def read_beside(self, role: str, path: AnyPath, objects: pd.Index) -> pd.DataFrame:
-        """Return a table of the same objects, in their order."""
-        read = read_known(path, objects, index=self.index, name=self.name(path))
-        self.note(role, path, read.detected)
-        return read.table
+def _read_data(
+    path: AnyPath,
+    name: str,
+    kind: str,
+    metric: str | None,
+    features: Any,
+    read_as: dict[str, Any],
+    index: Any,
+    rating_weights: str | None,
+) -> tuple[Any, pd.DataFrame | None, pd.Index, pd.DataFrame | None, Sequence[str]]:
+    """Return dissimilarities (or a file that they stay in) or a table of features, objects, weights, and notes."""
+    of_pairs = sorted(option for option in OF_PAIRS if read_as.get(option, "auto") != "auto")
+    of_table = [option for option, used in (("metric", metric), ("features", features)) if used is not None]
+    if of_table and (of_pairs or kind == "dissimilarities"):
+        raise ValueError(
+            f"{quote(of_table)} is for a table of features, {quote(of_pairs) or 'the kind that was chosen'} for "
+            "dissimilarities; leave out what the file does not hold."
+        )
+    if kind == "auto" and not of_table and not read_as and Path(path).suffix in (".npy", ".zarr"):
+        in_file = large_file(fspath(path))
+        if in_file is not None:
+            n = len(in_file.objects)
+            return path, None, in_file.objects, None, [f"{n:,} x {n:,} dissimilarities, which stay in the file"]
+    form = {option: value for option, value in read_as.items() if option not in OF_PAIRS}
+    read: Any
+    if of_pairs or kind == "dissimilarities":
+        read = read_dissimilarities(path, name=name, **read_as)
+    elif of_table or kind == "features" or index is not None:
+        read = read_table(path, index=index, name=name, **form)
+    else:
+        read = read_data(path, name=name, **form)
+    if not isinstance(read, DissimilarityFile):
+        return None, read.table, read.table.index, None, read.detected
+    weights = read.weights(rating_weights) if rating_weights else None
+    return read.dissimilarities, None, read.dissimilarities.index, weights, read.detected
 
 
 # ---- columns
@@ -266,11 +254,11 @@ def _compared(
     assumed: list[str],
 ) -> pd.DataFrame:
     """Return the columns of a table of features that are compared; add what was assumed."""
+    coding = {column: coding_of(own[column], types) for column in own}
     if metric == "gower":
-        chosen = [column for column in own if coding_of(own[column], types) != "cyclic"]
+        chosen = [column for column in own if coding[column] != "cyclic"]
     else:
-        numbers = own.select_dtypes("number")
-        chosen = [column for column in numbers if coding_of(numbers[column], types) == "numeric"]
+        chosen = [column for column in own.select_dtypes("number") if coding[column] == "numeric"]
     constant = [column for column in chosen if metric is None and (own[column] == own[column].iloc[0]).all()]
     chosen = [column for column in chosen if column not in constant]
     if features is not None:
@@ -280,7 +268,7 @@ def _compared(
             f"{name} has no column of numbers to compare objects by; name the columns by features=…, or compare all of "
             "them by metric='gower'. A list of pairs that several raters judged is read with aggregate='mean'."
         )
-    elif len(chosen) < own.shape[1]:
+    else:
         others = [column for column in own if column not in [*chosen, *constant]]
         assumed += [f"Not compared, because not numeric: {quote(others)}; metric gower takes them."] if others else []
         assumed += [f"Not compared, because the same for all objects: {quote(constant)}."] if constant else []
@@ -306,7 +294,7 @@ def _compared(
 
 def coding_of(column: pd.Series[Any], types: Mapping[str, Any]) -> str:
     """Return how a column is compared: "numeric", "nominal", "ordinal" or "cyclic"."""
-    kind = _type_of(column, types).coding.kind
+    kind = _type_of(column, types).kind
     return kind if kind in ("nominal", "ordinal", "cyclic") else "numeric"
 
 
@@ -316,7 +304,7 @@ def _type_of(column: pd.Series[Any], types: Mapping[str, Any]) -> Any:
         return feature_type(types[name], name)
     try:
         return inferred_type(column, name)
-    except ValueError:  # numbers or text: only whoever makes the column known can say
+    except ValueError:  # numbers or text: only a declaration can say
         return feature_type("nominal", name)
 
 

@@ -8,15 +8,13 @@ import threading
 import time
 import warnings
 from collections.abc import Mapping
-from dataclasses import dataclass
 from importlib.metadata import version
-from types import SimpleNamespace
 from typing import Any
 
 import pandas as pd
 from sklearn.exceptions import ConvergenceWarning
 
-from ..checking import UnfinishedWarning, quote, require_choice, require_integer, warn_user
+from ..checking import MapWarning, UnfinishedWarning, quote, require_choice, require_integer, warn_user
 from ..estimators import (
     INITS,
     ConditionalClassicalMDS,
@@ -24,6 +22,7 @@ from ..estimators import (
     ConditionalMDS,
     known_part_of,
     names_checkpoint,
+    random_fits,
     refit,
     stress_of_known,
 )
@@ -34,62 +33,48 @@ from ._records import Step
 from ._values import plain
 
 PACKAGES = ("unmask", "numpy", "scipy", "scikit-learn", "pandas", "numba")
-
-# What a study decides itself, and why it cannot be a parameter of a fit.
+ESTIMATORS: dict[str, Any] = {
+    "mds": ConditionalMDS,
+    "isomap": ConditionalIsomap,
+    "classical": ConditionalClassicalMDS,
+}
+# Below this stress a map fits, whatever the data are.
+FITS_ANYTHING = 1e-6
+# Parameters that belong to the study, and where they are given.
 DECIDED = {
     "metric": "the study holds dissimilarities; give it to Discovery(X, metric=…)",
     "metric_params": "the study holds dissimilarities; give them to Discovery(X, metric_params=…)",
 }
 
 
-@dataclass(frozen=True)
-class Recipe:
-    """An estimator that a study can fit."""
-
-    public: Any
-
-    @property
-    def parameters(self) -> list[str]:
-        """Names of the parameters that may be given."""
-        return [name for name in self.public().get_params() if name not in DECIDED]
-
-    @property
-    def takes_weights(self) -> bool:
-        return "weights" in inspect.signature(self.public.fit).parameters
-
-    @property
-    def searches(self) -> bool:
-        """Whether the estimator searches, and is not a closed form."""
-        return "callback" in inspect.signature(self.public.fit).parameters
+def parameters_of(estimator: str) -> list[str]:
+    """Return the names of the parameters that a fit may have."""
+    return [name for name in ESTIMATORS[estimator]().get_params() if name not in DECIDED]
 
 
-# A further estimator is a further line.
-ESTIMATORS = {
-    "mds": Recipe(ConditionalMDS),
-    "isomap": Recipe(ConditionalIsomap),
-    "classical": Recipe(ConditionalClassicalMDS),
-}
+def takes(estimator: str, argument: str) -> bool:
+    """Return whether an estimator's fit takes "weights", or a "callback" because it searches."""
+    return argument in inspect.signature(ESTIMATORS[estimator].fit).parameters
 
 
 def check_params(estimator: Any, n_components: Any, params: Mapping[str, Any]) -> dict[str, Any]:
     """Return the parameters of a fit, checked, in a form that can be saved."""
     require_choice("estimator", estimator, tuple(ESTIMATORS))
-    recipe = ESTIMATORS[estimator]
     for name, reason in DECIDED.items():
         if name in params:
             raise ValueError(f"{name}={params[name]!r} is not a parameter of a step: {reason}.")
-    strangers = [name for name in params if name not in recipe.parameters]
-    if strangers:
+    allowed = parameters_of(estimator)
+    unknown = [name for name in params if name not in allowed]
+    if unknown:
         raise ValueError(
-            f"fit has no parameter {quote(strangers)} with estimator={estimator!r}; it has "
-            f"{', '.join(recipe.parameters)}."
+            f"fit has no parameter {quote(unknown)} with estimator={estimator!r}; it has {', '.join(allowed)}."
         )
     if names_checkpoint(params.get("init")):  # a study names no files
         require_choice("init", params["init"], INITS)
     given = {"n_components": require_integer("n_components", n_components, 0)}
     for name, value in params.items():
         given[name] = plain(value, name, "use a number, text, or a list or dictionary of them.")
-    if recipe.searches:
+    if takes(estimator, "callback"):
         # Without a seed the study would not come to the same numbers again.
         given["random_state"] = require_integer("random_state", given.get("random_state", 0), 0)
     return given
@@ -116,26 +101,40 @@ def fit_step(
     n_free: int | None = None,
 ) -> Step:
     """Fit a map and return it as a step; warnings of the fit are kept in it and given to the user."""
-    recipe = ESTIMATORS[estimator]
     own = dict(params)
     declared = {**types, **(own.pop("known_types", None) or {})}
-    mds = recipe.public(**material.data.params, known_types=declared or None, **own)
-    options: dict[str, Any] = {} if material.weights is None else {"weights": _weights_for(material, estimator)}
-    options["known"] = known if known.shape[1] else None
+    mds = ESTIMATORS[estimator](**material.data.params, known_types=declared or None, **own)
     if checkpoint is not None:
         mds.set_params(init=checkpoint)
+    options: dict[str, Any] = {"known": known if known.shape[1] else None}
+    if material.weights is not None:
+        if not takes(estimator, "weights"):
+            raise ValueError(
+                f"estimator={estimator!r} takes no weights but the study has some; use estimator='mds', or a study "
+                "without."
+            )
+        options["weights"] = material.weights
     begun = time.perf_counter()
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        _fit_until_stopped(mds, material.data.fitted, options, callback, n_free, searches=recipe.searches)
+        if takes(estimator, "callback"):
+            stopped = threading.Event()
+            options["callback"] = [*listeners_of(callback), _Interrupt(stopped)]
+            with catching_interrupt(stopped):
+                refit(mds, material.data.fitted, n_free=n_free, **options)
+        else:
+            refit(mds, material.data.fitted, n_free=n_free, **options)
+        if mds.n_components and getattr(mds, "converged_", True):
+            _warn_of_chance(mds)
     seconds = time.perf_counter() - begun
     # Ctrl-C after the last search changes nothing.
     finished = not any(issubclass(warning.category, UnfinishedWarning) for warning in caught)
-    said = _said(caught, finished, number)
+    messages = _messages(caught, finished, number)
     step = Step(
         number=number,
         estimator=estimator,
-        params=_decided(params, mds),
+        # What the fit decided instead of "auto": the study comes to the same map again.
+        params={**params, "adjust": bool(mds.adjusted_)},
         known=tuple(map(str, known.columns)),
         known_types=declared,
         embedding=_map_table(mds.embedding_, known.index),
@@ -153,47 +152,32 @@ def fit_step(
         free_leak=float(mds.free_leak_),
         leak_reference=float(mds.leak_reference_),
         stress_per_point=mds.stress_per_point_,
-        warnings=tuple(f"{category.__name__}: {message}" for category, message in said),
-        converged=bool(mds.converged_) if recipe.searches else True,
+        warnings=tuple(f"{category.__name__}: {message}" for category, message in messages),
+        converged=bool(getattr(mds, "converged_", True)),  # a closed form has no search
         finished=finished,
         seconds=seconds,
         versions={"python": platform.python_version(), **{name: version(name) for name in PACKAGES}},
     )
     # Before the step is kept: where warnings are errors, the study stays as it was.
-    for category, message in said:
+    for category, message in messages:
         warn_user(message, category)
     return step
 
 
-def fit_alone(
-    dissimilarities: Any,
-    known: pd.DataFrame,
-    types: Mapping[str, Any],
-    params: Mapping[str, Any],
-    callback: Callback | None = None,
-) -> Step:
-    """Fit a map to what no study could hold, such as a table in a file that is read in parts."""
-    data: Any = SimpleNamespace(fitted=dissimilarities, params={"metric": "precomputed"})  # all that a fit asks for
-    material = Material(data, known, known[[]])
-    rest, checkpoint = without_checkpoint(params)
-    checked = check_params("mds", rest.pop("n_components", 2), rest)
-    return fit_step(material, known, types, "mds", checked, 1, callback, checkpoint)
-
-
-def _fit_until_stopped(
-    mds: Any, D: Any, options: dict[str, Any], callback: Callback | None, n_free: int | None, *, searches: bool
-) -> None:
-    """Fit an estimator; Ctrl-C or the callback ends a search with the best map so far. A closed form has none."""
-    if not searches:
-        refit(mds, D, n_free=n_free, **options)
-        return
-    stopped = threading.Event()
-    with catching_interrupt(stopped):
-        refit(mds, D, n_free=n_free, callback=[*listeners_of(callback), _Interrupt(stopped)], **options)
+def _warn_of_chance(mds: Any) -> None:
+    """Warn if the map fits no better than maps of the same dissimilarities in random order."""
+    found = random_fits(mds)
+    if len(found.values) and mds.stress_ > max(found.median, FITS_ANYTHING):
+        warn_user(
+            f"the map is no better than chance: its stress is {mds.stress_:.2g}, that of the same dissimilarities in "
+            f"random order {found.median:.2g}. Are these similarities? Large numbers must mean dissimilar; "
+            "similarity_to_dissimilarity converts them, and so does --similarity of the command line.",
+            MapWarning,
+        )
 
 
 class _Interrupt(Listener):
-    """Ends a fit when Ctrl-C was pressed."""
+    """Ends a fit with the best map so far when Ctrl-C was pressed."""
 
     silent = True
 
@@ -204,29 +188,16 @@ class _Interrupt(Listener):
         return self.is_due()
 
 
-def _weights_for(material: Material, estimator: str) -> pd.DataFrame | None:
-    if not ESTIMATORS[estimator].takes_weights:
-        raise ValueError(
-            f"estimator={estimator!r} takes no weights but the study has some; use estimator='mds', or a study without."
-        )
-    return material.weights
-
-
-def _said(caught: list[warnings.WarningMessage], finished: bool, number: int) -> list[tuple[type[Warning], str]]:
+def _messages(caught: list[warnings.WarningMessage], finished: bool, number: int) -> list[tuple[type[Warning], str]]:
     """Return the warnings of a fit; of an interrupted one that it is unfinished, not that it has not converged."""
-    said = [(warning.category, str(warning.message)) for warning in caught]
+    all_messages = [(warning.category, str(warning.message)) for warning in caught]
     if finished:
-        return said
+        return all_messages
+    others = [pair for pair in all_messages if not issubclass(pair[0], ConvergenceWarning | UnfinishedWarning)]
     message = (
         f"the fit of step {number} was interrupted; its map is unfinished: look at it, or take it back with undo()."
     )
-    others = [pair for pair in said if not issubclass(pair[0], ConvergenceWarning | UnfinishedWarning)]
     return [*others, (UnfinishedWarning, message)]
-
-
-def _decided(params: Mapping[str, Any], mds: Any) -> dict[str, Any]:
-    """Return the parameters with what the fit decided instead of "auto": the study comes to the same map again."""
-    return {**params, "adjust": bool(mds.adjusted_)}
 
 
 def _map_table(embedding: Any, objects: pd.Index) -> pd.DataFrame:

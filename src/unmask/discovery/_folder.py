@@ -10,7 +10,6 @@ import io
 import json
 import os
 import re
-import tempfile
 import time
 import zipfile
 import zlib
@@ -33,16 +32,14 @@ from ..io import FileProblem, atomic_path, memory_limit, not_written
 from ._data import ComparedFeatures, Data, SquareTable, TableInFile
 from ._files import Origin
 from ._fitting import check_params
-from ._history import Known, path_to
-from ._material import Material, read_types
-from ._pictures import suffix_of
-from ._records import Action, Step, Text
+from ._material import Material, picture_type, read_types
+from ._records import Action, Step, Text, known_after
 from ._values import decode, encode
 
 if TYPE_CHECKING:
     from ._study import Discovery
 
-SCHEMA, SCHEMA_VERSION, STUDY = "unmask study", 4, "study.json"
+SCHEMA, SCHEMA_VERSION, STUDY = "unmask study", 5, "study.json"
 # The names of the files of a study; the 8 digits belong to the study or the record.
 OURS = re.compile(
     r"(\.[0-9a-f]{16}-)?(dissimilarities|features|weights|known|table|(picture|fit|adopt|amend)\d+)-[0-9a-f]{8}"
@@ -58,54 +55,38 @@ _WAY_OUT = "give the folder or zip file that Discovery.save wrote."
 _RECORD: TypeAdapter[Any] = TypeAdapter(Annotated[Action, Field(discriminator="action")])
 
 
-def _plain_name(name: str) -> str:
+def _file_name(name: str) -> str:
     """Raise unless a name is that of a file, and not a path that leads elsewhere."""
     if name in ("", ".", "..") or not PurePosixPath(name).name == PureWindowsPath(name).name == name:
         raise ValueError(f"{name!r} is not the name of a file in the study")
     return name
 
 
-FileName = Annotated[str, AfterValidator(_plain_name)]
+class Document(BaseModel):
+    """The contents of study.json; ``files`` has the SHA-256 of each file.
 
-
-class Strict(BaseModel):
-    """A part of study.json, in which no entry is unknown."""
+    The dissimilarities are in a file of the study, made of features by a ``metric``, or in a file elsewhere (``path``).
+    """
 
     model_config = ConfigDict(extra="forbid")
 
-
-class Objects(Strict):
-    """The labels of the objects."""
-
+    schema_name: Literal["unmask study"] = Field(alias="schema")
+    schema_version: Literal[5]
+    unmask_version: str
+    uuid: str = Field(pattern="^[0-9a-f]{32}$")
+    revisions: list[str]
+    title: Text
+    origin: Origin | None
     labels: list[Any]
-    name: str | None = None
-    numbered: bool = False
-
-
-class SavedData(Strict):
-    """Where the dissimilarities are: in a table, made of features by a metric, or in a file elsewhere."""
-
+    labels_name: str | None
+    numbered: bool
     single: bool = False
     metric: str | None = None
     metric_params: dict[str, Any] = Field(default_factory=dict)
     path: str | None = None
     checksum: int = 0
-
-
-class Document(Strict):
-    """The contents of study.json; ``files`` has the SHA-256 of each file."""
-
-    schema_name: Literal["unmask study"] = Field(alias="schema")
-    schema_version: Literal[4]
-    unmask_version: str
-    uuid: str = Field(pattern="^[0-9a-f]{32}$")
-    revisions: list[str]
-    title: Text
-    origin: Origin | None = None
-    objects: Objects
-    data: SavedData
     known_types: dict[str, Any]
-    files: dict[FileName, str]
+    files: dict[Annotated[str, AfterValidator(_file_name)], str]
     here: int = Field(ge=0)
     actions: list[dict[str, Any]]
 
@@ -115,24 +96,31 @@ class Document(Strict):
 
 def save(study: Discovery, path: Path, *, force: bool = False) -> None:
     """Write a study as a folder, or as a zip file if the name says so."""
-    before = study.revisions
+    before, is_new = study.revisions, not path.exists()
+    written: list[Path] = []
     try:
         if path.suffix.lower() == ".zip":
-            with atomic_path(path) as draft, tempfile.TemporaryDirectory() as folder:
-                _write(study, Path(folder), path)
-                with zipfile.ZipFile(draft, "w") as packed:
-                    for file in sorted(Path(folder).iterdir()):
-                        entry = zipfile.ZipInfo(file.name, ZIP_DATE)
-                        entry.external_attr = 0o644 << 16
-                        packed.writestr(entry, file.read_bytes(), zipfile.ZIP_DEFLATED)
+            _require_ancestor(study, before, path)
+            with atomic_path(path) as draft, zipfile.ZipFile(draft, "w") as packed:
+                files = {}
+                for name, make in _contents(study):
+                    files[name] = _pack(packed, name, make())
+                _pack(packed, STUDY, _next_revision(study, files))
+                _require_ancestor(study, before, path)
         else:
-            _save_folder(study, path, force)
+            _require_place(path, force)
+            path.mkdir(exist_ok=True)
+            _write(study, path, written)
     except BaseException as error:
         if study.revisions != before and read_saved(path).get("revisions") == list(study.revisions):
             if isinstance(error, Exception):  # after all was written
                 return
             raise
         study.revisions = before
+        for file in written:
+            file.unlink(missing_ok=True)
+        if is_new and path.is_dir() and not any(path.iterdir()):
+            path.rmdir()
         # Name the study, not one of its files.
         if isinstance(error, FileProblem):
             raise FileProblem(f"{path}: {error.what}", str(path)) from error
@@ -141,7 +129,16 @@ def save(study: Discovery, path: Path, *, force: bool = False) -> None:
         raise
 
 
-def _save_folder(study: Discovery, path: Path, force: bool) -> None:
+def _pack(packed: zipfile.ZipFile, name: str, data: bytes) -> str:
+    """Add a file to a zip file, and return its fingerprint."""
+    entry = zipfile.ZipInfo(name, ZIP_DATE)
+    entry.external_attr = 0o644 << 16
+    packed.writestr(entry, data, zipfile.ZIP_DEFLATED)
+    return fingerprint(data)
+
+
+def _require_place(path: Path, force: bool) -> None:
+    """Raise unless a folder can be made or holds nothing but a study."""
     what = None
     others = path.is_dir() and any(not OURS.fullmatch(own.name) for own in path.iterdir())
     if path.exists() and not path.is_dir():
@@ -152,14 +149,34 @@ def _save_folder(study: Discovery, path: Path, force: bool) -> None:
         what = f"there is no folder {str(path.parent)!r}; make it first."
     if what is not None:
         raise FileProblem(f"{path}: {what}", str(path))
-    is_new = not path.exists()
-    path.mkdir(exist_ok=True)
-    try:
-        _write(study, path, path)
-    except BaseException:
-        if is_new and not any(path.iterdir()):
-            path.rmdir()
-        raise
+
+
+def _write(study: Discovery, folder: Path, written: list[Path]) -> None:
+    """Write the files that are not in a folder yet, and study.json; then remove those of a study before."""
+    before = study.revisions
+    there = _require_ancestor(study, before, folder).get("files", {})
+    files = {}
+    for name, make in _contents(study):
+        if name in there and (folder / name).is_file():
+            files[name] = there[name]
+            continue
+        data = make()
+        written.append(folder / name)
+        _write_bytes(folder / name, data)
+        files[name] = fingerprint(data)
+    document = _next_revision(study, files)
+    _require_ancestor(study, before, folder)
+    _write_bytes(folder / STUDY, document)
+    for path in folder.iterdir():
+        if OURS.fullmatch(path.name) and path.name not in files:
+            with suppress(OSError):
+                if path.name in there or time.time() - path.stat().st_mtime > STALE:
+                    path.unlink()
+
+
+def _write_bytes(path: Path, data: bytes) -> None:
+    with atomic_path(path) as draft:
+        draft.write_bytes(data)
 
 
 def read_saved(place: Path) -> dict[str, Any]:
@@ -185,43 +202,6 @@ def _require_ancestor(study: Discovery, revisions: tuple[str, ...], place: Path)
     return saved
 
 
-def _write(study: Discovery, folder: Path, place: Path) -> None:
-    """Write the files of a study that are not in a folder yet, and study.json; then remove those of a study before."""
-    own = study.revisions
-    there = _require_ancestor(study, own, place).get("files", {}) if place == folder else {}
-    files: dict[str, str] = {}
-    written: list[Path] = []
-    try:
-        for name, make in _contents(study):
-            if name in there and (folder / name).is_file():
-                files[name] = there[name]
-                continue
-            data = make()
-            written.append(folder / name)
-            _write_bytes(folder / name, data)
-            files[name] = fingerprint(data)
-        document = _document(study, files)
-        # The name of a revision follows from its contents: the same study gives the same bytes.
-        study.revisions = (*own, fingerprint(_as_json(document))[:16])
-        _require_ancestor(study, own, place)
-        _write_bytes(folder / STUDY, _as_json(document | {"revisions": list(study.revisions)}, indent=1))
-    except BaseException:
-        if study.revisions == own or read_saved(folder).get("revisions") != list(study.revisions):
-            for path in written:
-                path.unlink(missing_ok=True)
-        raise
-    for path in folder.iterdir():
-        if OURS.fullmatch(path.name) and path.name not in files:
-            with suppress(OSError):
-                if path.name in there or time.time() - path.stat().st_mtime > STALE:
-                    path.unlink()
-
-
-def _write_bytes(path: Path, data: bytes) -> None:
-    with atomic_path(path) as draft:
-        draft.write_bytes(data)
-
-
 def _as_json(value: Any, indent: int | None = None) -> bytes:
     return f"{json.dumps(encode(value), indent=indent, ensure_ascii=False, allow_nan=False)}\n".encode()
 
@@ -232,7 +212,7 @@ def fingerprint(data: bytes) -> str:
 
 
 def _contents(study: Discovery) -> Iterator[tuple[str, Callable[[], bytes]]]:
-    """Yield the name of each file of a study, and what makes its contents."""
+    """Yield the name of each file of a study, and a function that makes its contents."""
     material, key = study.material, study.uuid[:8]
     data = material.data
     squares = {"dissimilarities": data.table if isinstance(data, SquareTable) else None, "weights": material.weights}
@@ -246,10 +226,20 @@ def _contents(study: Discovery) -> Iterator[tuple[str, Callable[[], bytes]]]:
     for row, label in enumerate(material.objects):
         if label in material.pictures:
             picture = material.pictures[label]
-            yield f"picture{row}-{key}.{suffix_of(picture)}", partial(bytes, picture)
+            yield f"picture{row}-{key}.{picture_type(picture)}", partial(bytes, picture)
     for action in study.tree:
-        if tables := _tables_of(action):
+        tables = {
+            name: (value if hasattr(value, "columns") else value.to_frame()).reset_index(drop=True)
+            for name, value in action
+            if _has_file(action, name)
+        }
+        if tables:
             yield f"{action.action}{action.id}-{action.key}.json", partial(_as_json, tables)
+
+
+def _has_file(action: Action, name: str) -> bool:
+    """Return whether a field is a table with one row per object, which is written into a file of its own."""
+    return bool(type(action).model_fields[name].exclude)
 
 
 def _square_bytes(values: Any) -> bytes:
@@ -258,24 +248,19 @@ def _square_bytes(values: Any) -> bytes:
     return stream.getvalue()
 
 
-def _tables_of(action: Action) -> dict[str, pd.DataFrame]:
-    """Return the tables of an action that have one row per object, which are written into a file of their own."""
-    fields = type(action).model_fields
-    tables = {name: value for name, value in action if fields[name].exclude}
-    return {
-        name: (table if hasattr(table, "columns") else table.to_frame()).reset_index(drop=True)
-        for name, table in tables.items()
-    }
-
-
-def _document(study: Discovery, files: dict[str, str]) -> dict[str, Any]:
+def _next_revision(study: Discovery, files: dict[str, str]) -> bytes:
+    """Return study.json of a revision, which is added to the study."""
     labels, data = study.material.objects, study.material.data
     about: dict[str, Any] = {}
     if isinstance(data, ComparedFeatures):
         about = {"single": data.single, "metric": data.metric, "metric_params": dict(data.metric_params)}
     if isinstance(data, TableInFile):
         about = {"path": data.path, "checksum": data.checksum}
-    return {
+    actions = [
+        {name: list(v) if isinstance(v, tuple) else v for name, v in action if not _has_file(action, name)}
+        for action in study.tree
+    ]
+    document = {
         "schema": SCHEMA,
         "schema_version": SCHEMA_VERSION,
         "unmask_version": version("unmask"),
@@ -283,19 +268,18 @@ def _document(study: Discovery, files: dict[str, str]) -> dict[str, Any]:
         "revisions": list(study.revisions),
         "title": study.title,
         "origin": None if study.origin is None else study.origin.model_dump(mode="json"),
-        "objects": {"labels": list(labels), "name": labels.name, "numbered": isinstance(labels, pd.RangeIndex)},
-        "data": about,
+        "labels": list(labels),
+        "labels_name": labels.name,
+        "numbered": isinstance(labels, pd.RangeIndex),
+        **about,
         "known_types": study.material.known_types,
         "files": files,
         "here": study.here,
-        "actions": [_described(action) for action in study.tree],
+        "actions": actions,
     }
-
-
-def _described(action: Action) -> dict[str, Any]:
-    """Return what study.json says of an action: all but the tables that have a file of their own."""
-    entries = {name: value for name, value in action if not type(action).model_fields[name].exclude}
-    return {name: list(value) if isinstance(value, tuple) else value for name, value in entries.items()}
+    # The name of a revision follows from its contents: the same study gives the same bytes.
+    study.revisions = (*study.revisions, fingerprint(_as_json(document))[:16])
+    return _as_json(document | {"revisions": list(study.revisions)}, indent=1)
 
 
 # ---- loading
@@ -342,17 +326,19 @@ def _explained(shown: str) -> Iterator[None]:
         what, cause = str(error), None
     except OSError as error:
         what, cause = f"cannot be read ({(error.strerror or str(error)).lower()}); {_WAY_OUT}", error
-    except ValidationError as error:
-        first = error.errors()[0]
-        what, cause = f"{STUDY} cannot be understood ({'.'.join(map(str, first['loc']))}: {first['msg']}).", error
-    except (TypeError, ValueError, LookupError, AttributeError, ArithmeticError, RuntimeError) as error:
-        first_line = str(error).partition("\n")[0].rstrip(".")
-        what, cause = f"{STUDY} cannot be understood ({type(error).__name__}: {first_line}).", error
+    except Exception as error:  # whatever somebody wrote into it
+        if isinstance(error, ValidationError):
+            first = error.errors()[0]
+            reason = f"{'.'.join(map(str, first['loc']))}: {first['msg']}"
+        else:
+            first_line = str(error).partition("\n")[0].rstrip(".")
+            reason = f"{type(error).__name__}: {first_line}"
+        what, cause = f"{STUDY} cannot be understood ({reason}).", error
     raise FileProblem(f"{shown}: {what}", shown) from cause
 
 
 def _reader(path: Path) -> Callable[[str], bytes]:
-    """Return what reads a file of a study by its name."""
+    """Return a function that reads a file of a study by its name."""
     if path.is_dir():
         return lambda name: (path / name).read_bytes()
     if not os.path.lexists(path):
@@ -385,7 +371,7 @@ def _reader(path: Path) -> Callable[[str], bytes]:
 
 @dataclass(frozen=True)
 class _Files:
-    """The files of a study, and what study.json says about them."""
+    """The files of a study, and study.json about them."""
 
     read: Callable[[str], bytes]
     document: Document
@@ -434,61 +420,52 @@ def _load(read: Callable[[str], bytes], text: str, elsewhere: bool) -> Loaded:
             f"{entries.get('unmask_version')}, and this one reads version {SCHEMA_VERSION}; load it with that version."
         )
     document = Document.model_validate(entries)
-    labels = document.objects.labels
-    index = pd.RangeIndex(len(labels)) if document.objects.numbered else pd.Index(labels, tupleize_cols=False)
+    labels = document.labels
+    index = pd.RangeIndex(len(labels)) if document.numbered else pd.Index(labels, tupleize_cols=False)
     if not index.is_unique:
         raise DamagedError(f"{STUDY} has a label twice.")
-    files = _Files(read, document, index.rename(document.objects.name))
-    material, actions = _material(files, elsewhere), _actions(files)
+    files = _Files(read, document, index.rename(document.labels_name))
+    key, empty = document.uuid[:8], pd.DataFrame(index=files.labels)
+    known, table = (files.tables(f"{name}-{key}").get(name, empty) for name in ("known", "table"))
+    types = read_types(document.known_types, known)
+    pictures, weights = _pictures(files), files.square(f"weights-{key}")
+    material = Material(_data(files, key, elsewhere), known, table, weights, types, pictures)
+    actions = _actions(files)
     if document.here > len(actions):
         raise DamagedError(f"{STUDY} has {document.here} for 'here', which is not an action.")
-    for end in {0, *(action.id for action in actions)} - {action.parent for action in actions}:
-        Known(material, path_to(actions, end))  # which raises if a feature is not known where it should be
+    paths: dict[int, tuple[Action, ...]] = {0: ()}
+    for action in actions:
+        paths[action.id] = (*paths[action.parent], action)
+    for end in paths.keys() - {action.parent for action in actions}:
+        known_after(material, paths[end])  # which raises if a feature is not known where it should be
     return document, material, actions
 
 
-def _material(files: _Files, elsewhere: bool) -> Material:
-    key, empty = files.document.uuid[:8], pd.DataFrame(index=files.labels)
-    known, table = (files.tables(f"{name}-{key}").get(name, empty) for name in ("known", "table"))
-    return Material(
-        _data(files, key, elsewhere),
-        known,
-        table,
-        files.square(f"weights-{key}"),
-        read_types(files.document.known_types, known),
-        _pictures(files),
-    )
-
-
 def _data(files: _Files, key: str, elsewhere: bool) -> Data:
-    """Return what the maps were made from: a table, or the features of many objects, or a table in a file."""
-    about = files.document.data
-    if about.path is not None:
-        return _table_elsewhere(about.path, about.checksum, len(files.labels), elsewhere)
-    if about.metric is None:
+    """Return a table of dissimilarities, the features of many objects, or a table in a file."""
+    about = files.document
+    if about.path is None and about.metric is None:
         D = files.square(f"dissimilarities-{key}")
         if D is None:
             raise DamagedError(f"{STUDY} names no table of dissimilarities.")
         return SquareTable(D)
-    make_transformer(about.metric, about.metric_params or None)  # which raises if either is wrong
-    tables = files.tables(f"features-{key}")
-    if not tables:
-        raise DamagedError(f"{STUDY} names no table of features.")
-    return ComparedFeatures(tables["features"], about.metric, about.metric_params, about.single)
-
-
-def _table_elsewhere(path: str, checksum: int, n: int, elsewhere: bool) -> TableInFile:
-    """Return the table in the file that the study was made from; it must be there, and the same."""
+    if about.path is None and about.metric is not None:
+        make_transformer(about.metric, about.metric_params or None)  # which raises if either is wrong
+        tables = files.tables(f"features-{key}")
+        if not tables:
+            raise DamagedError(f"{STUDY} names no table of features.")
+        return ComparedFeatures(tables["features"], about.metric, about.metric_params, about.single)
+    made, path = f"was made from the dissimilarities in {about.path!r}, which", str(about.path)
     if not elsewhere:
         raise DamagedError(
-            f"was made from the dissimilarities in the file {path!r}, which is not in it, and a study "
-            "that is handed over may name no file of this machine; open it where that file is.",
+            f"{made} is not in it, and a study that is handed over may name no file of this machine; open it where "
+            "that file is."
         )
-    data = TableInFile(path)
     if not is_file(path) or not Path(path).exists():
-        raise DamagedError(f"was made from the dissimilarities in {path!r}, which is not there; put it back.")
-    if data.source.n != n or data.checksum != checksum:
-        raise DamagedError(f"was made from the dissimilarities in {path!r}, which has been changed since then.")
+        raise DamagedError(f"{made} is not there; put it back.")
+    data = TableInFile(path)
+    if data.source.n != len(files.labels) or data.checksum != about.checksum:
+        raise DamagedError(f"{made} has been changed since then.")
     return data
 
 
@@ -497,7 +474,7 @@ def _pictures(files: _Files) -> dict[Any, bytes]:
     for name in files.document.files:
         if row := re.match(r"picture(\d{1,9})-", name):
             picture = files.bytes_of(name)
-            if suffix_of(picture) is None:
+            if picture_type(picture) is None:
                 raise DamagedError(f"{name} is not a PNG, JPEG, GIF or WebP.")
             found[files.labels[int(row[1])]] = picture
     return found
@@ -507,10 +484,7 @@ def _actions(files: _Files) -> tuple[Action, ...]:
     actions: list[Action] = []
     for at, entry in enumerate(files.document.actions):
         tables = files.tables(f"{entry.get('action')}{entry.get('id')}-{entry.get('key')}")
-        if "values" in tables:
-            tables["values"] = tables["values"].iloc[:, 0]
-        if "stress_per_point" in tables:
-            tables["stress_per_point"] = tables["stress_per_point"].iloc[:, 0]
+        tables |= {name: tables[name].iloc[:, 0] for name in ("values", "stress_per_point") if name in tables}
         action: Action = _RECORD.validate_python({**entry, **tables})
         if action.id != at + 1 or not 0 <= action.parent <= at:
             raise DamagedError(f"{STUDY} has {action.id} after {action.parent} as the action {at + 1}.")

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 import pandas as pd
@@ -18,6 +18,7 @@ from ..inspection import (
     Stability,
     bootstrap,
     compare,
+    dbrda_test,
     leak_report,
     method_names,
     scree,
@@ -31,6 +32,8 @@ from ._records import Step
 if TYPE_CHECKING:
     from ._study import Discovery
 
+Result = TypeVar("Result")
+
 MOST_DIMENSIONS = 6
 # Above this number of objects, the pairs of a random sample of them are shown.
 MOST_IN_PAIRS = 2000
@@ -43,7 +46,7 @@ class LeftOut(ValueError):  # noqa: N818 - nothing went wrong
 
 
 class RecordedFit:
-    """Fitted distances of some objects, in the form in which inspection and plotting take a fitted estimator.
+    """Fitted distances of some objects, as inspection and plotting read them from a fitted estimator.
 
     `disparities_` is there only if the fit had a `level`.
     """
@@ -79,10 +82,9 @@ class FittedPairs:
 class Reading:
     """Diagnostics of one step of a study; made by :meth:`Discovery.reading`.
 
-    Every method computes, and keeps nothing. Those that need further fits take a ``callback``, which gets an
-    :class:`unmask.Progress` before each fit (``stage`` is the name of the method, ``iteration`` and ``max_iter`` how
-    many fits are done and how many there are) and after every iteration of each; if it returns True,
-    :class:`unmask.discovery.Stopped` is raised.
+    Methods that need further fits take a ``callback``, which gets an :class:`unmask.Progress` before each fit
+    (``stage`` is the name of the method, ``iteration`` of ``max_iter`` fits are done) and after every iteration. If it
+    returns True, :class:`unmask.discovery.Stopped` is raised.
 
     Attributes
     ----------
@@ -92,8 +94,6 @@ class Reading:
 
     study: Discovery
     step: Step
-
-    # ---- the data of the step
 
     @property
     def data(self) -> Any:
@@ -107,12 +107,12 @@ class Reading:
 
     @property
     def known(self) -> pd.DataFrame | None:
-        """The known features that the step was given; None if there were none."""
+        """The known features of the step; None if there were none."""
         return self.study.known_of(self.step)
 
     @property
     def estimator(self) -> Any:
-        """The estimator with the parameters it had, not fitted."""
+        """The estimator of the step, not fitted."""
         return self.study.estimator_of(self.step)
 
     @property
@@ -139,7 +139,11 @@ class Reading:
         known = self._completed_known()
         if known is None or not self.step.n_components:
             raise LeftOut("What the map repeats is left out: nothing was known to it, or it has no dimensions.")
-        return leak_report(self.step.embedding, known, known_types=dict(self.step.known_types) or None)
+        return leak_report(self.step.embedding, known, known_types=self._declared)
+
+    @property
+    def _declared(self) -> dict[str, Any] | None:
+        return dict(self.step.known_types) or None
 
     def _completed_known(self) -> pd.DataFrame | None:
         """Return the known features of the step, missing cells as they were estimated."""
@@ -148,59 +152,51 @@ class Reading:
             known.loc[cell["object"], cell["feature"]] = cell["value"]  # type: ignore[union-attr]
         return known
 
+    def dbrda(self, *, random_state: int = 0) -> pd.DataFrame:
+        """Return what each known feature explains of the dissimilarities, as :func:`unmask.inspection.dbrda_test` does.
+
+        Missing cells count as they were estimated.
+        """
+        types = dict(self.step.known_types) or None
+        D = self.study.material.dissimilarities
+        return dbrda_test(D, self._completed_known(), known_types=types, random_state=random_state)
+
     @property
     def most_components(self) -> int:
         """The largest number of dimensions of a scree; the known features take dimensions too."""
         most = min(MOST_DIMENSIONS, self.n - 1 - self.coded().n_dimensions)
         if most < 1:
-            raise LeftOut("The scree is left out: what is known leaves no dimension to add.")
+            raise LeftOut("The scree is left out: the known features leave no dimension to add.")
         return most
 
     def scree(self, *, callback: Callback | None = None) -> pd.DataFrame:
         """Return the stress for 0, 1, 2 … dimensions, as :func:`unmask.inspection.scree` does."""
-        with series(callback) as tell:
-            return scree(
-                self.estimator,
-                self.data,
-                self.known,
-                max_components=self.most_components,
-                progress=lambda done, total: tell("scree", done, total),
-                **self.weights,
-            )
+        given = {"max_components": self.most_components, **self.weights}
+        return _in_series("scree", callback, scree, self.estimator, self.data, self.known, **given)
 
     def bootstrap(self, n_resamples: int = 50, *, random_state: int = 0, callback: Callback | None = None) -> Stability:
-        """Return how sure places and importances are, as :func:`unmask.inspection.bootstrap` does."""
-        with series(callback) as tell:
-            return bootstrap(
-                self.estimator,
-                self.data,
-                self.known,
-                n_resamples=n_resamples,
-                random_state=random_state,
-                progress=lambda done, total: tell("bootstrap", done, total),
-                **self.weights,
-            )
+        """Return intervals of places and importances, as :func:`unmask.inspection.bootstrap` does."""
+        given = {"n_resamples": n_resamples, "random_state": random_state, **self.weights}
+        return _in_series("bootstrap", callback, bootstrap, self.estimator, self.data, self.known, **given)
 
     def rivals(
         self, methods: Sequence[str] | None = None, *, random_state: int = 0, callback: Callback | None = None
     ) -> pd.DataFrame:
         """Return scores of other methods on the same data, as :func:`unmask.inspection.compare` does.
 
-        By default of all its methods; without conditional scaling with its defaults, if that made the step. Missing
-        cells of known features count as the step estimated them.
+        By default of all methods but that of the step. Missing cells of known features count as the step estimated
+        them.
         """
         if not self.step.n_components:
             raise LeftOut("Other methods are left out: they need at least one dimension.")
-        with series(callback) as tell:
-            return compare(
-                self.study.material.dissimilarities,
-                self._completed_known(),
-                n_components=self.step.n_components,
-                methods=self.other_methods(methods),
-                known_types=dict(self.step.known_types) or None,
-                random_state=random_state,
-                progress=lambda done, total: tell("rivals", done, total),
-            )
+        given = {
+            "n_components": self.step.n_components,
+            "methods": self.other_methods(methods),
+            "known_types": self._declared,
+            "random_state": random_state,
+        }
+        data = self.study.material.dissimilarities, self._completed_known()
+        return _in_series("rivals", callback, compare, *data, **given)
 
     def other_methods(self, methods: Sequence[str] | None = None) -> list[str]:
         """Return the methods without that of the step itself, which has been fitted."""
@@ -213,23 +209,21 @@ class Reading:
         return [name for name in named if name != "conditional-mds" or not is_plain]
 
     def shepard(self) -> pd.DataFrame:
-        """Return the pairs one a row, as :func:`unmask.inspection.shepard` does; of many objects those of a sample."""
+        """Return the pairs one a row, as :func:`unmask.inspection.shepard` does; for many objects those of a sample."""
         return self.pairs().table()
 
     def pairs(self, random_state: int = 0) -> FittedPairs:
         """Return dissimilarities and fitted distances; nothing is fitted again."""
         rows = np.sort(np.random.default_rng(random_state).choice(self.n, min(self.n, MOST_IN_PAIRS), replace=False))
-        material, scheme = self.study.material, self.step.params.get("weights")
-        D = material.among(rows)
+        D, scheme = self.study.material.among(rows), self.step.params.get("weights")
         distances = squareform(pdist(self.step.coordinates[rows]))
-        weights = {name: table.iloc[rows, rows] for name, table in self.weights.items()}
         fit = RecordedFit(
             self.step.embedding.to_numpy()[rows],
             pd.DataFrame(distances, index=D.index, columns=D.index),
             self._disparities(rows),
             None if SCHEMES[scheme].follows_map else scheme,
         )
-        return FittedPairs(fit, D, weights)
+        return FittedPairs(fit, D, {name: table.iloc[rows, rows] for name, table in self.weights.items()})
 
     def _disparities(self, rows: IntArray) -> pd.DataFrame | None:
         """Return the dissimilarities of some objects as the measurement level of the fit transforms them.
@@ -247,14 +241,20 @@ class Reading:
         delta, distances = np.asarray(D, dtype=np.float64)[upper], pdist(self.step.coordinates)
         W = self.study.material.weights
         weight = np.ones_like(delta) if W is None else W.to_numpy()[upper]
-        ties = params.get("ties", "primary")
         counts = np.isfinite(delta) & (weight > 0)
         if level == "ordinal":
             delta = rankdata(delta, nan_policy="omit") / np.count_nonzero(np.isfinite(delta))
         aims, weight = delta[counts], weight[counts]
-        fitted = make_level(level, ties, aims, None if W is None else weight)(distances[counts])
+        made = make_level(level, params.get("ties", "primary"), aims, None if W is None else weight)
+        fitted = made(distances[counts])
         table = np.full((self.n, self.n), np.nan)
         np.fill_diagonal(table, 0.0)
         table[upper[0][counts], upper[1][counts]] = fitted * np.sqrt((weight @ aims**2) / (weight @ fitted**2))
         table.T[upper] = table[upper]
         return pd.DataFrame(table[np.ix_(rows, rows)], index=objects[rows], columns=objects[rows])
+
+
+def _in_series(stage: str, callback: Callback | None, run: Callable[..., Result], *args: Any, **options: Any) -> Result:
+    """Run a diagnostic of many fits and report how many are done."""
+    with series(callback) as tell:
+        return run(*args, **options, progress=lambda done, total: tell(stage, done, total))

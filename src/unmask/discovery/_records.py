@@ -1,38 +1,29 @@
-"""What was done in a study, one record each: a fit, an adoption, a correction, a feature put aside."""
+"""The actions of a study, one record each: a fit, an adoption, a correction, a feature put aside."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Hashable
+from collections.abc import Iterable
 from secrets import token_hex
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, TypeVar
 
 import numpy as np
 import pandas as pd
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StrictInt
+from typing_extensions import TypedDict  # what pydantic reads in Python 3.11; it brings this package
 
 from .._typing import Array
 from ..checking import count
 from ..problem import feature_type
 from ._clusters import MOST_LINKED
-from ._values import as_code, require_text
+from ._values import as_code, read_only, require_text
 
 if TYPE_CHECKING:
+    from ._material import Material
+
     Cells = pd.Series[Any]
 else:
     Cells = pd.Series
-
-
-def read_only(table: Any) -> Any:
-    """Return a table over the same memory in which no cell can be set, if it holds numbers of one type."""
-    kinds = {*table.dtypes} if isinstance(table, pd.DataFrame) else {table.dtype}
-    kind = next(iter(kinds), None)
-    if len(kinds) != 1 or not isinstance(kind, np.dtype) or kind.kind not in "fib" or table.empty:
-        return table
-    values = table.to_numpy().view()
-    values.flags.writeable = False
-    labels = {"columns": table.columns} if isinstance(table, pd.DataFrame) else {"name": table.name}
-    return type(table)(values, index=table.index, copy=False, **labels)
 
 
 def _check_kind(kind: Any) -> Any:
@@ -41,25 +32,22 @@ def _check_kind(kind: Any) -> Any:
     return kind
 
 
-def _check_source(source: dict[str, Any]) -> dict[str, Any]:
-    """Raise unless it names one source of a feature, with axes only if they are two numbers."""
-    (way, detail), *others = source.items()
-    places = detail if way == "along" and isinstance(detail, list) else []
-    right = isinstance(detail, _SOURCES[way]) and not isinstance(detail, bool)
-    right &= all(
-        isinstance(place, Hashable) or (isinstance(place, list) and _are(float | int, place)) for place in places
-    )
-    right &= all(name == "axes" and _are(int, axes) and len(axes) == 2 for name, axes in others)
-    if not right:
-        raise ValueError(f"{source!r} is not a source of a feature")
+def _check_source(source: Any) -> Any:
+    if len(source.keys() - {"axes"}) != 1:
+        raise ValueError(f"{source!r} does not name one source of a feature")
     return source
 
 
-def _are(kind: Any, values: Any) -> bool:
-    return isinstance(values, list) and all(isinstance(value, kind) and not isinstance(value, bool) for value in values)
+class _Source(TypedDict, total=False):
+    __pydantic_config__ = ConfigDict(extra="forbid")  # type: ignore[misc]
 
+    values: Literal["given"]
+    groups: StrictInt | Literal["given"]
+    along: Literal["circle", "arc"] | list[Any]
+    from_axis: StrictInt
+    column: str
+    axes: Annotated[list[StrictInt], Field(min_length=2, max_length=2)]
 
-_SOURCES: dict[str, Any] = {"values": str, "groups": str | int, "along": str | list, "from_axis": int, "column": str}
 
 # Tables are written to files of their own; everything else is in study.json.
 Table = Annotated[pd.DataFrame, AfterValidator(read_only), Field(exclude=True, repr=False)]
@@ -67,11 +55,14 @@ Column = Annotated[Cells, AfterValidator(read_only), Field(exclude=True, repr=Fa
 SmallTable = Annotated[pd.DataFrame, AfterValidator(read_only), Field(repr=False)]
 Text = Annotated[str, AfterValidator(lambda text: require_text(text, "text"))]
 Kind = Annotated[Any, AfterValidator(_check_kind)]
-Source = Annotated[dict[str, Any], AfterValidator(_check_source)]
+if TYPE_CHECKING:
+    Source = dict[str, Any]
+else:
+    Source = Annotated[_Source, AfterValidator(_check_source)]
 
 
 class Record(BaseModel):
-    """Something that was done, with its place in the history of the study. It never changes."""
+    """An action, with its place in the tree of a study. It never changes."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", arbitrary_types_allowed=True)
     __eq__ = object.__eq__
@@ -79,66 +70,45 @@ class Record(BaseModel):
 
     id: int = Field(default=0, repr=False)
     parent: int = Field(default=0, repr=False)
-    # In the names of its files, which therefore never have other contents.
+    # Part of the names of its files, so that a name never gets other contents.
     key: str = Field(default_factory=lambda: token_hex(4), pattern="^[0-9a-f]{8}$", repr=False)
 
 
 class Step(Record):
-    """One fit of a study, with everything that it found.
+    """A fit of a study, with everything that it found.
 
     Attributes
     ----------
     id, parent : int
-        Its own number in the study, and that of the action before it; 0 for the beginning.
+        Its own number in the tree, and that of the action before it; 0 for the beginning.
     number : int
         1 for the first fit on the way to it, 2 for the next …
-    estimator : str
-        Name of the estimator: ``"mds"``, ``"isomap"`` or ``"classical"``.
+    estimator : {"mds", "isomap", "classical"}
+        Name of the estimator.
     params : dict
-        Parameters as they were given, the number of dimensions and the seed among them.
-    known : tuple of str
-        The known features it was given.
-    known_types : dict
-        Their types, where these were declared.
-    embedding : DataFrame of shape (n_objects, n_components)
-        The map, with columns axis1, axis2 …
-    free_embedding : DataFrame
-        ``free_embedding_``: the map as it was fitted; other than `embedding` only if this is adjusted.
+        Its parameters, the number of dimensions and the seed among them.
+    known, known_types : tuple of str, dict
+        The known features it was given, and their declared types.
+    embedding, free_embedding : DataFrame of shape (n_objects, n_components)
+        The map, with columns axis1, axis2 …, and the map as it was fitted, before it was adjusted.
     known_map : DataFrame
-        The known features' part of the fitted coordinates. Fitted distances are those between the rows of the free map
-        and this table, side by side.
-    coef, importance : DataFrame
-        ``coef_`` and ``importance_`` of the estimator.
-    imputed : DataFrame
-        ``known_imputed_`` of the estimator: missing cells as they were estimated.
-    stress, leak : float
-        ``stress_`` and ``leak_`` of the estimator.
-    shown_stress : float
-        ``shown_stress_``: the stress of the dimensions shown; other than `stress` only if an adjusted map shows fewer
-        dimensions than were fitted.
+        The known features' part of the fitted coordinates: fitted distances are those between the rows of
+        `free_embedding` and `known_map`, side by side.
+    coef, importance, imputed, stress, stress_per_point, shown_stress, stress_se, leak, free_leak, solver …
+        Attributes of the estimator (``coef_``, ``importance_``, ``known_imputed_``, ``stress_`` …).
     known_stress : float
-        The stress of the known features alone, without a map; 1 if nothing was known. Above 100 objects, of a random
-        sample of 100. NaN if there is none.
-    stress_se : float
-        ``stress_se_``: the standard error of the stress where it was estimated from some of the pairs, else 0.
-    solver : str
-        ``solver_``: which solver was used, and why; empty where there was no choice.
-    leak_reference : float
-        ``leak_reference_``: 19 of 20 random maps have a lower leak.
-    free_leak : float
-        ``free_leak_``: the leak of the map before it was adjusted.
-    stress_per_point : Series
-        Each object's part of the stress.
+        The stress of the known features alone, without a map, from a random sample of at most 100 objects; 1 if nothing
+        was known, NaN if there is none.
     warnings : tuple of str
         Warnings of the fit: category and message.
     converged : bool
-        Whether the fit ended by its tolerance; always true of a closed form.
+        Whether the search reached its tolerance; True for a closed form.
     finished : bool
         False if the fit was interrupted, and the map is the best until then.
     seconds : float
-        How long the fit took.
+        Duration of the fit.
     versions : dict
-        Versions of Python and of the packages that made the numbers.
+        Versions of Python and of the packages used.
     """
 
     action: Literal["fit"] = Field(default="fit", repr=False)
@@ -170,7 +140,7 @@ class Step(Record):
 
     @property
     def adjusted(self) -> bool:
-        """Whether the map is adjusted for the known features: decided by the fit, and kept among its parameters."""
+        """Whether the map is adjusted for the known features."""
         return self.params.get("adjust", False) is True
 
     @property
@@ -204,19 +174,19 @@ class Step(Record):
 
     @property
     def stress_in_words(self) -> str:
-        """The stress, and beside it what it is compared with."""
+        """The stress, and in brackets what to compare it with."""
         (what, first), *others = self.stresses
         beside = "; ".join(f"{name}: {value:.3g}" for name, value in others)
         return f"{first:.6g}{f' of the {what}' if what else ''}{f' ({beside})' if beside else ''}"
 
     @property
     def title(self) -> str:
-        """What the map was given, for a picture."""
+        """The known features of the map, for a picture."""
         return f"given {', '.join(self.known)}{', adjusted' * self.adjusted}" if self.known else "nothing known"
 
     @property
     def text(self) -> str:
-        """What was done, in a few words."""
+        """The action in a few words."""
         return f"fit {self.number} in {count(self.n_components, 'dimension')}, {self.title}"
 
 
@@ -226,13 +196,13 @@ class Adoption(Record):
     Attributes
     ----------
     id, parent : int
-        Its own number in the study, and that of the action before it.
+        Its own number in the tree, and that of the action before it.
     name : str
-        What it is called.
+        Name of the feature.
     values : Series
         Its values, one per object.
     kind : str or feature type, optional
-        Its type as declared; None to go by the values.
+        Its declared type; None to go by the values.
     source : dict
         Where the values came from: ``values``, ``groups``, ``along``, ``from_axis`` or ``column``; with ``along``
         perhaps the ``axes`` of the map it was drawn in.
@@ -254,48 +224,42 @@ class Adoption(Record):
 
     @property
     def called(self) -> str:
-        """What the feature is called from now on."""
+        """Name of the feature from now on."""
         return self.name
 
     @property
     def short(self) -> str:
-        """What was done, in a word."""
+        """The action in a word."""
         return self.name
 
     @property
     def text(self) -> str:
-        """What was done, in a few words."""
+        """The action in a few words."""
         return f"adoption of {self.name!r} ({self.origin})"
 
     @property
     def origin(self) -> str:
         """Where the values came from, in a few words."""
-        (way, detail), *_ = self.source.items()
-        axes = self.source.get("axes")
-        plane = f", axes {axes[0] + 1} and {axes[1] + 1}" if axes else ""
-        few = way != "groups" or not isinstance(detail, int) or len(self.values) <= MOST_LINKED
-        return _ORIGINS[way](detail, self.step) + plane + ("" if few else f", found among {MOST_LINKED:,} objects")
-
-
-def _along(places: Any, step: int | None) -> str:
-    where = f"the {places}" if isinstance(places, str) else " to ".join(map(_place, places))
-    return f"along {where} on map {step}"
+        match self.source:
+            case {"along": places, **others}:
+                where = f"the {places}" if isinstance(places, str) else " to ".join(map(_place, places))
+                axes: Any = others.get("axes")
+                plane = f", axes {axes[0] + 1} and {axes[1] + 1}" if axes else ""
+                return f"along {where} on map {self.step}{plane}"
+            case {"groups": int(n)}:
+                found = f", found among {MOST_LINKED:,} objects" if len(self.values) > MOST_LINKED else ""
+                return f"{n} groups on map {self.step}{found}"
+            case {"from_axis": axis}:
+                return f"axis {axis + 1} of map {self.step}"
+            case {"column": name}:
+                return f"column {name!r} of the table"
+        return "given groups" if "groups" in self.source else "given values"
 
 
 def _place(place: Any) -> str:
-    """Return a label, or a point with as many digits as one can see."""
+    """Return a label, or a point with few digits."""
     is_point = isinstance(place, list)
     return f"({', '.join(f'{coordinate:.3g}' for coordinate in place)})" if is_point else as_code(place)
-
-
-# What to say about each source of values, and the number of the step.
-_ORIGINS: dict[str, Callable[[Any, int | None], str]] = {
-    "values": lambda *_: "given values",
-    "groups": lambda count, step: f"{count} groups on map {step}" if isinstance(count, int) else "given groups",
-    "along": _along,
-    "from_axis": lambda axis, step: f"axis {axis + 1} of map {step}",
-    "column": lambda name, _: f"column {name!r} of the table",
-}
 
 
 class Amendment(Record):
@@ -304,9 +268,9 @@ class Amendment(Record):
     Attributes
     ----------
     id, parent : int
-        Its own number in the study, and that of the action before it.
+        Its own number in the tree, and that of the action before it.
     name : str
-        What the feature was called.
+        Name of the feature before.
     values : Series
         All its values, after the correction.
     cells : tuple
@@ -314,7 +278,7 @@ class Amendment(Record):
     kind : str or feature type, optional
         Its type from now on; None to go by the values.
     rename : str, optional
-        What it is called from now on; None if that is the same.
+        Its name from now on; None if that is the same.
     why : str
         The reason that was given.
     """
@@ -331,34 +295,34 @@ class Amendment(Record):
 
     @property
     def called(self) -> str:
-        """What the feature is called from now on."""
+        """Name of the feature from now on."""
         return self.name if self.rename is None else self.rename
 
     @property
     def short(self) -> str:
-        """What was done, in a word."""
+        """The action in a word."""
         return f"{self.name} corrected"
 
     @property
     def text(self) -> str:
-        """What was done, in a few words."""
+        """The action in a few words."""
         return f"correction of {self.name!r} ({self.origin})"
 
     @property
     def origin(self) -> str:
-        """What was corrected, in a few words."""
+        """The correction in a few words."""
         done = [count(len(self.cells), "value")] if self.cells else []
         done += [f"now called {self.rename!r}"] if self.rename is not None else []
         return ", ".join(done) or "its type"
 
 
 class Forgetting(Record):
-    """A known feature that later steps are not given.
+    """A known feature that was put aside: later steps are not given it.
 
     Attributes
     ----------
     id, parent : int
-        Its own number in the study, and that of the action before it.
+        Its own number in the tree, and that of the action before it.
     name : str
         The feature.
     why : str
@@ -374,16 +338,41 @@ class Forgetting(Record):
 
     @property
     def short(self) -> str:
-        """What was done, in a word."""
+        """The action in a word."""
         return f"-{self.name}"
 
     @property
     def text(self) -> str:
-        """What was done, in a few words."""
+        """The action in a few words."""
         return f"putting aside of {self.name!r}"
 
 
-# What happens between two fits.
-Change = Adoption | Amendment | Forgetting
+Change = Adoption | Amendment | Forgetting  # between two fits
 Action = Step | Change
 Done = TypeVar("Done", bound=Action)
+
+# Features by their name: the values, and the declared type or None.
+Features = dict[str, tuple[Any, Any]]
+
+
+def known_after(material: Material, actions: Iterable[Action]) -> tuple[Features, Features]:
+    """Return the features that are known after some actions, and all that were ever known, the last of each name."""
+    now: Features = {
+        str(name): (column, material.known_types.get(str(name))) for name, column in material.known.items()
+    }
+    ever = dict(now)
+    for action in actions:
+        if isinstance(action, Step):
+            continue
+        if not isinstance(action, Adoption) and action.name not in now:
+            raise ValueError(f"{action.name!r} was not known when it was {action.verb}")
+        if isinstance(action, Forgetting):
+            del now[action.name]
+            continue
+        new = action.name if isinstance(action, Adoption) else action.rename
+        if new in now:
+            raise ValueError(f"{new!r} was known already when it was {action.verb}")
+        feature = (action.values.rename(action.called), action.kind)
+        now = {action.called if name == action.name else name: given for name, given in now.items()}
+        now[action.called] = ever[action.called] = feature
+    return now, ever

@@ -10,7 +10,7 @@ import numpy as np
 from .._typing import Array
 from ._circle import fit_circle
 from ._clusters import best_grouping, group_numbers
-from ._fitting import ESTIMATORS
+from ._fitting import ESTIMATORS, takes
 from ._material import Material
 from ._records import Step
 
@@ -63,14 +63,13 @@ def maps_of_noise(material: Material, step: Step, n_objects: int, rng: np.random
 
     They are fitted as the map was, but quickly, and with nothing known: noise has nothing to do with it.
     """
-    recipe = ESTIMATORS[step.estimator]
     params = {name: value for name, value in step.params.items() if name not in (*ABOUT_KNOWN, *FOR_MANY)}
-    params |= QUICK if recipe.searches else {}
+    params |= QUICK if takes(step.estimator, "callback") else {}
     while True:
         D = material.among(rng.choice(len(material.objects), n_objects, replace=False)).to_numpy(dtype=np.float64)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            mds = recipe.public(metric="precomputed", **params).fit(_shuffled(D, rng))
+            mds = ESTIMATORS[step.estimator](metric="precomputed", **params).fit(_shuffled(D, rng))
         yield np.asarray(mds.embedding_, dtype=np.float64)
 
 

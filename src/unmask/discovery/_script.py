@@ -1,4 +1,4 @@
-"""A study as a Python script that does everything again."""
+"""A study as a Python script that makes its maps again."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from ..checking import quote
 from ..problem import FEATURE_TYPES
-from ._fitting import ESTIMATORS
-from ._records import Action, Adoption, Amendment, Step
+from ._fitting import parameters_of
+from ._records import Action, Adoption, Amendment, Forgetting, Step
 from ._values import as_code
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ def _lines(action: Action) -> Iterator[str]:
         yield f"# Step {action.number}: {_one_line(action.title)}."
         if not action.finished:
             yield "# This fit was interrupted; here it goes on to its end, and the map is another one."
-        unknown = [name for name in action.params if name not in ("n_components", *_parameters(action))]
+        unknown = [n for n in action.params if n not in ("n_components", *parameters_of(action.estimator))]
         if unknown:
             raise ValueError(f"estimator={action.estimator!r} has no parameter {quote(unknown)}; no script is written.")
         yield from _call("step = study.fit", {"estimator": action.estimator, **action.params})
@@ -48,32 +48,22 @@ def _lines(action: Action) -> Iterator[str]:
         yield 'print(f"step {step.number}: stress {step.stress:.6f}")'
         return
     yield f"# {_one_line(action.text)}."
-    values = f"saved.tree[{action.id - 1}].values"
     given: dict[str, Any] = {"name": action.name}
-    code = {}
+    by_file = False  # values that only the saved study has
     if isinstance(action, Adoption):
-        if "given" in action.source.values():
-            code["values"] = values
-        else:
-            given |= action.source
+        by_file = "given" in action.source.values()
+        given |= {} if by_file else action.source
     elif isinstance(action, Amendment):
-        code |= {"values": values} if action.cells else {}
-        given |= {"rename": action.rename} if action.rename is not None else {}
-    if not isinstance(action, Adoption | Amendment):
-        verb = "forget"
-    else:
-        verb = "adopt" if isinstance(action, Adoption) else "amend"
-        given |= {} if action.kind is None else {"kind": action.kind}
-    yield from _call(f"study.{verb}", given | ({"why": action.why} if action.why else {}), code)
+        by_file = bool(action.cells)
+        given |= {} if action.rename is None else {"rename": action.rename}
+    if not isinstance(action, Forgetting) and action.kind is not None:
+        given["kind"] = action.kind
+    given |= {"why": action.why} if action.why else {}
+    yield from _call(f"study.{action.action}", given, *[f"values=saved.tree[{action.id - 1}].values"] * by_file)
 
 
-def _parameters(step: Step) -> list[str]:
-    return ESTIMATORS[step.estimator].parameters
-
-
-def _call(function: str, given: dict[str, Any], code: dict[str, str] | None = None) -> Iterator[str]:
+def _call(function: str, given: dict[str, Any], *code: str) -> Iterator[str]:
     """Return a call, on several lines if it is long; ``code`` are further arguments as code."""
-    arguments = [f"{name}={as_code(value)}" for name, value in given.items()]
-    arguments += [f"{name}={text}" for name, text in (code or {}).items()]
+    arguments = [*(f"{name}={as_code(value)}" for name, value in given.items()), *code]
     line = f"{function}({', '.join(arguments)})"
     yield from [line] if len(line) <= WIDTH else [f"{function}(", *(f"    {a}," for a in arguments), ")"]

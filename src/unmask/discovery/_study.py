@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping
-from dataclasses import replace
 from os import PathLike
 from pathlib import Path
 from typing import Any, Self, cast
@@ -17,17 +16,13 @@ from ..checking import quote, require_integer, require_number
 from ..dissimilarities import make_transformer
 from ..progress import Callback, series
 from ._contrast import contrast, sides
-from ._corrections import corrected
 from ._files import Origin
 from ._fitting import ESTIMATORS, check_params, fit_step, without_checkpoint
-from ._history import Known, path_to, table_of
 from ._material import Material, read_material
-from ._pages import draw, history_table, html_of, text_of
-from ._pictures import read_pictures
-from ._preview import Preview, preview
-from ._proposals import Context, checked_values, make_proposal
+from ._pages import history_table, html_of, text_of
+from ._proposals import Preview, checked_values, corrected, preview, propose
 from ._reading import Reading
-from ._records import Action, Adoption, Amendment, Done, Forgetting, Step
+from ._records import Action, Adoption, Amendment, Done, Features, Forgetting, Step, known_after
 from ._script import script_of
 from ._suggest import suggest
 from ._values import plain, require_text
@@ -36,16 +31,16 @@ from ._values import plain, require_text
 class Discovery:
     """A study of one set of objects: fit a map, name what it shows, and fit again given that.
 
-    Every fit adds a step; every feature that is recognised is adopted, under a name and with a reason, and is known to
-    the steps that follow. Nothing of the earlier steps changes. The study can be saved as one folder or zip file that
-    people can read, and comes to the same numbers again.
+    Every fit adds a step. A feature that was recognised on a map is adopted under a name, with a reason, and is known
+    to the steps that follow; earlier steps never change. A study can be saved as one readable folder or zip file, and
+    repeated from there with the same numbers.
 
     Parameters
     ----------
     dissimilarities : array-like of shape (n_objects, n_objects), or (n_objects, n_features)
         In any form that :class:`unmask.ConditionalMDS` takes; NaN where missing. With a `metric`, features.
     known : array-like of shape (n_objects, n_known), optional
-        What is known from the start, one row per object; aligned by label.
+        Features that are known from the start, one row per object; aligned by label.
     table : array-like of shape (n_objects, n_columns), optional
         External columns: not known to the fits, but compared with the maps by :meth:`suggest`, and to be adopted.
     known_types : dict, optional
@@ -53,53 +48,34 @@ class Discovery:
     weights : array-like of shape (n_objects, n_objects), optional
         Weights of the pairs, for all steps. A weighting scheme is a parameter of a fit.
     metric : str, callable or transformer, default="precomputed"
-        How dissimilarities are computed from features, once and for all steps; as in :class:`unmask.ConditionalMDS`.
+        How dissimilarities are computed from features, as in :class:`unmask.ConditionalMDS`.
     metric_params : dict, optional
         Further arguments of a metric that is a name or a function.
     pictures : dict from label to bytes or path, optional
         Pictures of the objects (PNG, JPEG, GIF or WebP), which are saved with the study.
     title : str, default=""
-        What the study is called.
+        Name of the study.
 
     Attributes
     ----------
-    actions : tuple of Step, Adoption and Forgetting
-        What was done, in order.
-    steps : tuple of Step
-        The fits among them.
-    step : Step
-        The last fit.
-    embedding : DataFrame
-        Its map.
-    known : DataFrame
-        What is known now: from the start, adopted, and not put aside.
-    known_types : dict
-        The types that were declared for it.
-    features : DataFrame
-        Everything that was ever known, also what was put aside.
-    feature_types : dict
-        The types that were declared for these.
-    dissimilarities, table : DataFrame
-        The tables of the study; copies.
-    weights : DataFrame or None
-        The weights; a copy.
     material : Material
-        What the study began with: `dissimilarities`, `known`, `table`, `weights` and `known_types`, not copied.
-    history : DataFrame
-        The steps, one a row.
+        The tables the study began with, not copied: do not change them.
+    tree : tuple of Step, Adoption, Amendment and Forgetting
+        All actions, those that were undone too, each with its `id` and `parent`.
+    here : int
+        The id of the last action, which the next will follow; 0 at the beginning.
+    uuid : str
+        Identity of the study; the same after saving and loading.
+    revisions : tuple of str
+        One entry for each save that led to this study.
     origin : Origin or None
         The files the study was made from, if :func:`study_from_files` made it.
-    uuid, revision : str, int
-        The identity of the study, also when it is saved, and how often it was saved.
 
     Notes
     -----
-    A fit takes what the estimator takes. The study holds its own copy of the dissimilarities, each step a map. Of many
-    objects, whose table of dissimilarities would be larger than 256 MB (2 GB where the metric is not compiled), it
-    keeps the features and the name of the metric instead, and writes these when it is saved; a table of that size in
-    an ``.npy`` or ``.zarr`` file stays there. ``material.among(positions)`` has the dissimilarities among some objects.
-    :meth:`suggest` costs about `n_references` short fits of at most 300 objects, and `n_permutations` regressions
-    of each column.
+    Where a table of dissimilarities would be larger than 256 MB (2 GB where the metric is not compiled), the study
+    keeps the features and the name of the metric instead. A table of that size in an ``.npy`` or ``.zarr`` file stays
+    there. ``material.among(positions)`` returns the dissimilarities among some objects.
 
     Examples
     --------
@@ -127,31 +103,29 @@ class Discovery:
         pictures: Mapping[Any, Any] | None = None,
         title: str = "",
     ) -> None:
-        transformer = make_transformer(metric, metric_params)
-        material = read_material(dissimilarities, known, table, weights, known_types, transformer)
-        self._begin(replace(material, pictures=read_pictures(pictures, material.objects)), str(title))
+        given = dissimilarities, known, table, weights, known_types, pictures
+        self._begin(read_material(*given, make_transformer(metric, metric_params)), str(title))
 
-    def _begin(self, material: Material, title: str) -> None:
-        self._material, self.title = material, title
-        self._tree: tuple[Action, ...] = ()
-        self._here = 0
-        self._seen: dict[int, int] = {}  # by the id before it, the action that was seen last
+    def _begin(self, material: Material, title: str) -> Self:
+        self.material, self.title = material, title
+        self.tree: tuple[Action, ...] = ()
+        self.here = 0
+        self._seen: dict[int, int] = {}  # the action that was last seen after each action
         self.uuid = uuid4().hex
-        self.revisions: tuple[str, ...] = ()  # of all saves that led to this study
+        self.revisions: tuple[str, ...] = ()
         self.origin: Origin | None = None
+        return self
 
     @classmethod
     def _of(cls, material: Material, title: str) -> Self:
         """Return a study of material that has been checked."""
-        study = cls.__new__(cls)
-        study._begin(material, title)
-        return study
+        return cls.__new__(cls)._begin(material, title)
 
-    # ---- what there is
+    # ---- tables and history
 
     @property
     def title(self) -> str:
-        """What the study is called."""
+        """Name of the study."""
         return self._title
 
     @title.setter
@@ -159,34 +133,19 @@ class Discovery:
         self._title = require_text(title, "title")
 
     @property
-    def material(self) -> Material:
-        """What the study began with, not copied: its tables must not be changed."""
-        return self._material
-
-    @property
     def dissimilarities(self) -> pd.DataFrame:
         """The dissimilarities, as a square table; a copy."""
-        return self._material.dissimilarities.copy()
+        return self.material.dissimilarities.copy()
 
     @property
     def table(self) -> pd.DataFrame:
         """The external table; a copy."""
-        return self._material.table.copy()
-
-    @property
-    def weights(self) -> pd.DataFrame | None:
-        """The weights of the pairs, if there are any; a copy."""
-        return None if self._material.weights is None else self._material.weights.copy()
+        return self.material.table.copy()
 
     @property
     def revision(self) -> int:
         """How often the study was saved."""
         return len(self.revisions)
-
-    @property
-    def pictures(self) -> dict[Any, bytes]:
-        """Pictures of the objects by their label; a copy."""
-        return dict(self._material.pictures)
 
     @property
     def embedding(self) -> pd.DataFrame:
@@ -197,28 +156,23 @@ class Discovery:
     def history(self) -> pd.DataFrame:
         """The steps, one a row.
 
-        Columns: ``known`` (features given), ``n_components``, ``estimator``, ``adjusted``, ``stress``, ``leak``,
-        ``leak_reference`` (19 of 20 random maps have a lower leak), an
-        ``importance_…`` for each feature (standardized), ``converged``, ``finished``, ``warnings`` (their number),
-        ``seconds``, ``adopted`` (what was recognised on this map; with a minus what was put aside), ``why``. A row 0
-        says what was adopted before the first fit, if anything was.
+        ``adopted`` and ``why`` are what was adopted on the map of the step (with a minus: put aside) and the reason.
+        ``leak_reference`` is the leak below which 19 of 20 random maps stay, ``importance_…`` the standardized
+        importance of a feature. Row 0 has what was adopted before the first fit.
         """
         return history_table(self.actions)
 
     @property
-    def tree(self) -> tuple[Action, ...]:
-        """Everything that was ever done, also what was taken back: each action with its `id` and its `parent`."""
-        return self._tree
-
-    @property
-    def here(self) -> int:
-        """The id of the last action, after which the next will follow; 0 at the beginning."""
-        return self._here
-
-    @property
     def actions(self) -> tuple[Action, ...]:
-        """What was done on the way to here, in order."""
-        return path_to(self._tree, self._here)
+        """The actions that led to here, in order."""
+        return self._path_to(self.here)
+
+    def _path_to(self, end: int) -> tuple[Action, ...]:
+        path: list[Action] = []
+        while end:
+            path.append(self.tree[end - 1])  # the id of an action is its place, from 1
+            end = path[-1].parent
+        return tuple(reversed(path))
 
     @property
     def steps(self) -> tuple[Step, ...]:
@@ -234,34 +188,32 @@ class Discovery:
 
     @property
     def known(self) -> pd.DataFrame:
-        """What is known now, one row per object; a copy."""
-        return table_of(self._known().columns, self._material.objects)
+        """The features that are known now, one row per object; a copy."""
+        return self._table(known_after(self.material, self.actions)[0])
 
     @property
     def known_types(self) -> dict[str, Any]:
-        """The declared types of what is known now."""
-        return self._known().kinds
+        """The declared types of the features that are known now."""
+        return _types(known_after(self.material, self.actions)[0])
 
     @property
     def features(self) -> pd.DataFrame:
-        """Every feature that was ever known on the way to here, also those put aside; a copy.
-
-        Where two had the same name, the later one.
-        """
-        return table_of(self._known().ever, self._material.objects)
+        """Every feature that was ever known on the way to here, the last of each name; a copy."""
+        return self._table(known_after(self.material, self.actions)[1])
 
     @property
     def feature_types(self) -> dict[str, Any]:
-        """The declared types of :attr:`features`, also of those put aside."""
-        return self._known().ever_kinds
+        """The declared types of :attr:`features`."""
+        return _types(known_after(self.material, self.actions)[1])
 
     def known_of(self, step: Step) -> pd.DataFrame | None:
         """Return the known features that a step was given; None if there were none."""
-        columns = Known(self._material, path_to(self._tree, step.parent)).columns
-        return table_of(columns, self._material.objects) if step.known else None
+        known, _ = known_after(self.material, self._path_to(step.parent))
+        return self._table(known) if step.known else None
 
-    def _known(self) -> Known:
-        return Known(self._material, self.actions)
+    def _table(self, features: Features) -> pd.DataFrame:
+        columns = {name: column for name, (column, _) in features.items()}
+        return pd.DataFrame(columns, index=self.material.objects, copy=True)
 
     # ---- the loop
 
@@ -284,24 +236,20 @@ class Discovery:
             :class:`unmask.ConditionalMDS`, :class:`unmask.ConditionalIsomap` or
             :class:`unmask.ConditionalClassicalMDS`.
         adjust : {"auto", True, False}, default="auto"
-            Whether the map is shown adjusted for what is known, so that nothing of it is left: ``"auto"`` adjusts if
-            the map would repeat it, beyond chance. The step keeps what was decided.
+            Whether the map is shown without what the known features predict. ``"auto"`` does so if the map would repeat
+            them beyond chance; the step keeps the decision.
         callback : callable, optional
-            Hears how far the fit is, as an :class:`unmask.Progress`, after every iteration; returns True to end it
-            with the best map so far. It is not part of the study.
+            Receives an :class:`unmask.Progress` after every iteration; it returns True to end the fit with the best map
+            so far.
         **params
-            Parameters of the estimator that can be written down: numbers, text, lists and dictionaries of these, and
-            types of features. ``random_state`` is 0 unless another integer is given, so that the study can be
-            repeated. ``init`` may be the file of an :class:`unmask.Checkpoint`, to continue that fit.
-
-        Returns
-        -------
-        Step
+            Parameters of the estimator: numbers, text, lists and dictionaries of these, and types of features.
+            ``random_state`` is 0 by default, so that the study can be repeated. ``init`` may be the file of an
+            :class:`unmask.Checkpoint`, to continue that fit.
 
         Notes
         -----
-        Ctrl-C ends the search, and the best map so far becomes the step, with ``finished=False`` and an
-        `UnfinishedWarning`; a second Ctrl-C ends the fit at once, and the study stays as it was.
+        Ctrl-C ends the search, and the best map so far becomes the step, with ``finished=False``. A second Ctrl-C ends
+        the fit at once, and the study stays as it was.
         """
         params, checkpoint = without_checkpoint(params)
         given = check_params(estimator, n_components, {**params, "adjust": adjust})
@@ -315,23 +263,23 @@ class Discovery:
         checkpoint: Any = None,
         n_free: int | None = None,
     ) -> Step:
-        """Add a step; one that is repeated has the same number of free dimensions again."""
-        given = self._material, self.known, self.known_types, estimator, params, len(self.steps) + 1
+        """Add a step; `n_free` repeats the decision of an earlier fit."""
+        given = self.material, self.known, self.known_types, estimator, params, len(self.steps) + 1
         return self._add(fit_step(*given, callback, checkpoint, n_free))
 
     def _add(self, action: Done) -> Done:
-        """Add what was done after the last action, and go there."""
+        """Add an action after the last one, and go there."""
         added = self._append(action, self.here)
         self._go(added.id)
         return added
 
     def _append(self, action: Done, parent: int) -> Done:
-        added = cast("Done", action.model_copy(update={"id": len(self._tree) + 1, "parent": parent}))
-        self._tree = (*self._tree, added)
+        added = cast("Done", action.model_copy(update={"id": len(self.tree) + 1, "parent": parent}))
+        self.tree = (*self.tree, added)
         return added
 
     def _go(self, end: int) -> None:
-        self._here = end
+        self.here = end
         self._seen |= {action.parent: action.id for action in self.actions}
 
     def adopt(
@@ -347,48 +295,41 @@ class Discovery:
         kind: Any = None,
         why: str = "",
     ) -> Adoption:
-        """Name what was recognised, and make it known to the steps that follow.
+        """Name a feature that was recognised, and make it known to the steps that follow.
 
-        Exactly one of `values`, `along`, `from_axis`, `column` and `groups` says what it is.
+        Give exactly one of `values`, `along`, `from_axis`, `column` and `groups`.
 
         Parameters
         ----------
         name : str
-            What to call it; no other known feature may have the name.
+            A name that no other known feature has.
         values : Series, dict from label to value, or sequence of length n_objects, optional
             The values themselves; a Series is aligned by label. None or NaN is missing.
         along : tuple (start, end), sequence of places, "circle" or "arc", optional
-            A direction of the last map, from one place to another, each the label of an object or a point (a
-            sequence of coordinates): objects get their coordinate along it, which is 0 at the start. Three places or
-            more are the corners of a curve: objects get the length from its beginning to its point nearest to them.
-            Or the circle fitted to the first two axes: objects get their angle around it, in degrees.
+            A line on the last map from one place to another, each the label of an object or a point (coordinates):
+            the values are coordinates along it, 0 at the start. Three places or more are the corners of a curve: the
+            values are lengths along it. ``"circle"`` and ``"arc"`` are fitted to the first two axes: the values are
+            angles in degrees.
         from_axis : int, optional
             An axis of the last map, counted from 0.
         column : str, optional
             A column of the external table.
         groups : dict from name to labels, or int, optional
-            Groups of objects; an object that is in none of them is in the group "other". Or a number of groups, as
-            Ward's method finds them on the last map; of more than 10,000 objects among so many, picked at random, and
-            each of the others is in the group of the nearest of these.
+            Groups of objects, those in none being "other"; or the number of groups that Ward's method is to find on
+            the last map (above 10,000 objects in a random sample, which the others join by the nearest).
         axes : tuple of two int, optional
-            The two axes of the map in which `along` was drawn, counted from 0; its points have two coordinates then.
+            The two axes in which `along` was drawn, counted from 0.
         kind : str or feature type, optional
-            The type of the feature, as in ``known_types`` of :class:`unmask.ConditionalMDS`. By default groups are
-            nominal, angles around a circle cyclic, and anything else goes by its values.
+            Type of the feature, as in ``known_types`` of :class:`unmask.ConditionalMDS`. By default groups are nominal,
+            angles around a circle cyclic, and others go by their values.
         why : str, default=""
             The reason, for the history.
-
-        Returns
-        -------
-        Adoption
         """
         self._require_new_name(name)
         ways = {"values": values, "along": along, "from_axis": from_axis, "column": column, "groups": groups}
         feature, declared, source = self._proposed(name, {**ways, "axes": axes}, kind)
-        number = self.step.number if self.steps else None
-        why = require_text(str(why), "why")
-        record = Adoption(name=name, values=feature, kind=declared, source=source, why=why, step=number)
-        return self._add(record)
+        number, why = self.steps[-1].number if self.steps else None, require_text(str(why), "why")
+        return self._add(Adoption(name=name, values=feature, kind=declared, source=source, why=why, step=number))
 
     def preview(
         self,
@@ -401,31 +342,26 @@ class Discovery:
         axes: tuple[int, int] | None = None,
         kind: Any = None,
     ) -> Preview:
-        """Show what :meth:`adopt` would adopt; nothing changes.
+        """Return the feature that :meth:`adopt` would adopt; nothing changes.
 
         Parameters
         ----------
         values, along, from_axis, column, groups, axes, kind
             As in :meth:`adopt`.
-
-        Returns
-        -------
-        Preview
         """
         ways = {"values": values, "along": along, "from_axis": from_axis, "column": column, "groups": groups}
         feature, declared, _ = self._proposed("preview", {**ways, "axes": axes}, kind)
         return preview(feature, declared, self.known, self.known_types)
 
     def _proposed(self, name: str, ways: Mapping[str, Any], kind: Any) -> tuple[pd.Series[Any], Any, dict[str, Any]]:
-        """Return the values of a feature, its declared type and where it comes from."""
-        last = self.steps[-1] if self.steps else None
-        proposal = make_proposal(Context(self._material, last), ways)
-        declared = proposal.kind if kind is None else plain(kind, "kind", "use a type of a feature.")
-        return checked_values(proposal.values, name, declared, self._material.objects), declared, proposal.source
+        """Return the values of a feature, its declared type and its source."""
+        values, declared, source = propose(self.material, self.steps[-1] if self.steps else None, ways)
+        declared = declared if kind is None else plain(kind, "kind", "use a type of a feature.")
+        return checked_values(values, name, declared, self.material.objects), declared, source
 
     def _require_new_name(self, name: Any, what: str = "name") -> None:
         if not isinstance(name, str) or not name.strip():
-            raise ValueError(f"{what}={name!r} must be text; say what was recognised.")
+            raise ValueError(f"{what}={name!r} must be text; name what was recognised.")
         require_text(name, what)
         if name in self.known.columns:
             raise ValueError(
@@ -433,7 +369,7 @@ class Discovery:
             )
 
     def forget(self, name: str, *, why: str = "") -> Forgetting:
-        """Put a known feature aside: the steps that follow are not given it.
+        """Put a known feature aside: later steps are not given it.
 
         Parameters
         ----------
@@ -441,10 +377,6 @@ class Discovery:
             The feature.
         why : str, default=""
             The reason, for the history.
-
-        Returns
-        -------
-        Forgetting
         """
         self._require_known(name)
         return self._add(Forgetting(name=name, why=require_text(str(why), "why")))
@@ -452,24 +384,20 @@ class Discovery:
     def amend(
         self, name: str, *, values: Any = None, kind: Any = None, rename: str | None = None, why: str = ""
     ) -> Amendment:
-        """Correct a known feature for the steps that follow; those before keep what they were given.
+        """Correct a known feature for later steps; earlier ones keep what they were given.
 
         Parameters
         ----------
         name : str
             The feature.
         values : dict from label to value, Series, or sequence of length n_objects, optional
-            Other values. A dictionary or a Series may name some of the objects; the others keep theirs.
+            New values. A dictionary or a Series may name some of the objects; the others keep theirs.
         kind : str or feature type, optional
-            Another type.
+            New type.
         rename : str, optional
-            Another name, which no other known feature may have.
+            New name, which no other known feature has.
         why : str, default=""
             The reason, for the history.
-
-        Returns
-        -------
-        Amendment
         """
         self._require_known(name)
         if values is None and kind is None and rename is None:
@@ -478,10 +406,9 @@ class Discovery:
             self._require_new_name(rename, "rename")
         declared = self.known_types.get(name) if kind is None else plain(kind, "kind", "use a type of a feature.")
         column, cells = corrected(self.known[name], values)
-        feature = checked_values(column, rename or name, declared, self._material.objects)
+        feature = checked_values(column, rename or name, declared, self.material.objects)
         why = require_text(str(why), "why")
-        record = Amendment(name=name, values=feature, cells=cells, kind=declared, rename=rename, why=why)
-        return self._add(record)
+        return self._add(Amendment(name=name, values=feature, cells=cells, kind=declared, rename=rename, why=why))
 
     def _require_known(self, name: Any) -> None:
         known = self.known.columns
@@ -489,10 +416,10 @@ class Discovery:
             raise ValueError(f"name={name!r} is not known now; known are {quote(known) or 'no features'}.")
 
     def without(self, id: int, *, callback: Callback | None = None) -> str:  # noqa: A002
-        """Go to a new branch on which an action was not done, and do there again what followed it.
+        """Repeat the study without one action, on a new branch.
 
-        What followed is done as it was: with the same parameters, and what was read off a map is now read off the new
-        one. Where an adoption is left out, so are corrections of its feature, and putting it aside.
+        Later fits keep their parameters, and features that were read off a map are read off the new one. Without an
+        adoption, the corrections of its feature are left out too.
 
         Parameters
         ----------
@@ -504,7 +431,7 @@ class Discovery:
         Returns
         -------
         str
-            What was left out.
+            The actions that were left out.
 
         Raises
         ------
@@ -526,11 +453,11 @@ class Discovery:
                 lost = action.called if isinstance(action, Amendment) else None
             else:
                 again._repeat(action, callback)
-        self._tree, self._here, self._seen = again._tree, again._here, again._seen
+        self.tree, self.here, self._seen = again.tree, again.here, again._seen
         return f"left out: {'; '.join(action.text for action in left_out)}"
 
     def _repeat(self, action: Action, callback: Callback | None = None) -> None:
-        """Do what was done in another study."""
+        """Do an action of another study."""
         if isinstance(action, Step):
             params = check_params(action.estimator, action.n_components, action.params)
             self._fit(action.estimator, params, callback, n_free=action.n_free)
@@ -543,31 +470,27 @@ class Discovery:
         else:
             self.forget(action.name, why=action.why)
 
-    # ---- moving about
+    # ---- moving about the tree
 
     def go(self, id: int) -> str:  # noqa: A002
-        """Go to an action, as if it had just been done, and return a sentence on it; nothing is lost.
+        """Go to an action of the tree, and return a sentence about it; nothing is lost.
 
         Parameters
         ----------
         id : int
             Its id, as in :attr:`tree`; 0 is the beginning.
-
-        Returns
-        -------
-        str
         """
         self._go(self._checked_id(id))
         return f"now after: {self.actions[-1].text}" if self.here else "now at the beginning"
 
     def _checked_id(self, given: Any) -> int:
         found = require_integer("id", given, 0)
-        if found > len(self._tree):
-            raise ValueError(f"id={found} is not an action of this study, which has {len(self._tree)}.")
+        if found > len(self.tree):
+            raise ValueError(f"id={found} is not an action of this study, which has {len(self.tree)}.")
         return found
 
     def undo(self) -> str:
-        """Take the last action back, and return a sentence on it. It stays in the tree: :meth:`redo` does it again."""
+        """Take the last action back, and return a sentence about it; :meth:`redo` does it again."""
         if not self.here:
             raise ValueError("there is nothing to undo; this is the beginning of the study.")
         last = self.actions[-1]
@@ -576,43 +499,37 @@ class Discovery:
 
     @property
     def ahead(self) -> Action | None:
-        """What :meth:`redo` would do again: of several actions the one that was done or seen last; None if nothing."""
-        following = [action.id for action in self._tree if action.parent == self._here]
-        return self._tree[self._seen.get(self._here, following[-1]) - 1] if following else None
+        """The action that :meth:`redo` would do again, of several the one seen last; None if there is none."""
+        following = [action.id for action in self.tree if action.parent == self.here]
+        return self.tree[self._seen.get(self.here, following[-1]) - 1] if following else None
 
     def redo(self) -> str:
-        """Do again what was taken back, and return a sentence on it."""
+        """Do the action again that was taken back, and return a sentence about it."""
         if self.ahead is None:
             raise ValueError("there is nothing to redo; this is the last action on this branch.")
         self._go(self.ahead.id)
         return f"redone: {self.actions[-1].text}"
 
     def branch(self, name: str | None = None) -> Self:
-        """Return a study that begins as this one is now; what is done in it is not done in this one.
-
-        Both share the material and what was done so far, none of which ever changes.
+        """Return another study that begins as this one is now; they share everything done so far.
 
         Parameters
         ----------
         name : str, optional
             Title of the new study; by default that of this one and "(branch)".
-
-        Returns
-        -------
-        Discovery
         """
-        branch = self._of(self._material, f"{self.title} (branch)".strip() if name is None else str(name))
-        branch._tree, branch._here, branch._seen = self._tree, self._here, dict(self._seen)
+        branch = self._of(self.material, f"{self.title} (branch)".strip() if name is None else str(name))
+        branch.tree, branch.here, branch._seen = self.tree, self.here, dict(self._seen)
         branch.uuid, branch.revisions, branch.origin = self.uuid, self.revisions, self.origin
         return branch
 
     def take_over(self, branch: Self, since: int) -> int:
-        """Add to the tree what was done in a branch of this study, without going there.
+        """Add the actions of a branch to the tree, without going there.
 
         Parameters
         ----------
         branch : Discovery
-            A branch, which may have been worked on by another process.
+            A branch of this study, perhaps returned by another process.
         since : int
             Number of actions in the tree when the branch was made.
 
@@ -633,28 +550,23 @@ class Discovery:
     # ---- fitting a step again
 
     def estimator_of(self, step: Step) -> Any:
-        """Return the estimator of a step with the parameters it had, not fitted.
+        """Return the estimator of a step with its parameters, not fitted.
 
-        Fit it to ``material.data.fitted`` (the dissimilarities, or features of many objects), with
-        ``known=study.known_of(step)`` and the weights of the study, for what a step does not keep, such as placing new
-        objects on its map.
+        Fit it to ``material.data.fitted``, with ``known=study.known_of(step)`` and the weights of the study, for what a
+        step does not keep, such as placing new objects.
         """
         params = {**step.params, "known_types": dict(step.known_types) or None}
-        return ESTIMATORS[step.estimator].public(**self._material.data.params, **params)
+        return ESTIMATORS[step.estimator](**self.material.data.params, **params)
 
-    # ---- looking
+    # ---- looking at maps
 
     def reading(self, step: Step | int | None = None) -> Reading:
-        """Return what a fit says beyond its map: scree, Shepard diagram, bootstrap, rivals, leaks.
+        """Return the diagnostics of a fit: scree, Shepard diagram, bootstrap, other methods, leaks.
 
         Parameters
         ----------
         step : Step or int, optional
             Any fit of the :attr:`tree`, or the number of one on the way to here; by default the last.
-
-        Returns
-        -------
-        Reading
         """
         return Reading(self, self._chosen_step(step))
 
@@ -677,38 +589,37 @@ class Discovery:
         random_state: int = 0,
         callback: Callback | None = None,
     ) -> pd.DataFrame:
-        """Rank what the last map could show: external columns, groups of objects, and an order along a circle or arc.
+        """Rank explanations of the last map: external columns, groups of objects, an order along a circle or arc.
 
         Parameters
         ----------
         n : int, default=10
-            Most rows to return.
+            Largest number of rows.
         n_permutations : int, default=999
-            Orders of the objects in which the columns of the table are compared with the map.
+            Random orders of the objects in which the columns of the table are compared with the map.
         n_references : int, default=199
             Maps without groups, or without an order, of each kind that the map is compared with.
         random_state : int, default=0
             Seed.
         callback : callable, optional
-            Hears how far it is, as an :class:`unmask.Progress` whose ``stage`` is "suggest", and of the iterations of
-            the maps it fits; if it returns True, :class:`unmask.discovery.Stopped` is raised.
+            Receives an :class:`unmask.Progress` (``stage`` is "suggest", or that of a fit); if it returns True,
+            :class:`unmask.discovery.Stopped` is raised.
 
         Returns
         -------
         DataFrame
-            The surest first: ``kind`` (``"column"``, ``"groups"`` or ``"order"``), ``what``, ``strength`` (of columns
-            the multiple correlation, or eta for categories; of groups the mean silhouette; of an order the share of
-            the map it accounts for), ``p_value``, ``adopt`` (the call that adopts it, as code), ``arguments`` (the
-            same as a dictionary: ``study.adopt(**arguments)``), ``note`` (why a column could not be tested, or by how
-            many of very many objects), and the direction of a column (``cos_…``, one for each axis).
+            The surest first: ``kind`` ("column", "groups" or "order"), ``what``, ``strength`` (multiple correlation or
+            eta of a column, mean silhouette of groups, share of the map that an order accounts for), ``p_value``,
+            ``adopt`` (the call that adopts it, as code), ``arguments`` (the same as a dictionary:
+            ``study.adopt(**arguments)``), ``note``, and the direction of a column (``cos_…`` for each axis).
 
         Notes
         -----
-        All p-values are corrected: of 20 maps that show nothing, one has a p-value below 0.05 anywhere in its table.
-        Objects on top of each other that differ in what is known count as one witness. Groups and orders must stand
-        out from evenly filled shapes and from maps of the same dissimilarities in random order; they are not looked
-        for where there are fewer than 8 places, and among 300 of them, picked at random, where there are more. Columns
-        are compared by at most 5,000 objects.
+        The p-values are corrected for all questions asked: of 20 maps that show nothing, one has a p-value below 0.05
+        anywhere in its table. Objects on top of each other that differ in known features count once. Groups and orders
+        must stand out from evenly filled shapes and from maps of the same dissimilarities in random order; they need 8
+        places and are sought among at most 300. Columns are compared by at most 5,000 objects. The cost is about
+        `n_references` short fits and `n_permutations` regressions of each column.
         """
         require_integer("n", n, 1)
         require_integer("n_permutations", n_permutations, 1)
@@ -719,10 +630,10 @@ class Discovery:
             raise ValueError("the last map has no dimensions and shows nothing; fit one that has.")
         with series(callback) as tell:
             asked = (n_permutations, n_references, random_state)
-            return suggest(self._material, self.known, step, *asked, tell).head(n)
+            return suggest(self.material, self.known, step, *asked, tell).head(n)
 
     def contrast(self, group: Any, other: Any = None) -> pd.DataFrame:
-        """Say what sets some objects apart: rank all columns by how these objects differ in them from others.
+        """Rank all columns by how a group of objects differs in them from others.
 
         Parameters
         ----------
@@ -734,21 +645,20 @@ class Discovery:
         Returns
         -------
         DataFrame
-            One row for each known feature and each column of the table, the surest first: ``column``, ``where``
-            ("known" or "table"), ``type``, ``strength`` (correlation of the column with being in the group, from 0 to
-            1: of ranks, levels or angles), ``p_value``, ``group`` and ``other`` (the medians; or how many have the
-            level that tells most), ``arguments`` (``study.adopt(**arguments)`` adopts a column of the table), and
-            ``note`` (why a column could not be tested).
+            One row for each known feature and column of the table, the surest first: ``column``, ``where`` ("known" or
+            "table"), ``type``, ``strength`` (correlation with being in the group, from 0 to 1), ``p_value``, ``group``
+            and ``other`` (medians, or counts of the level that differs most), ``arguments``
+            (``study.adopt(**arguments)`` adopts a column of the table), and ``note`` (why a column was not tested).
 
         Notes
         -----
-        Numbers and levels with an order are compared by their ranks (the test of Wilcoxon, or of Kruskal and Wallis),
-        other levels by their counts (Pearson's χ²), angles by uniform scores (Mardia, Watson and Wheeler). The p-values
-        are exact, or of 9999 random groups, where there are few objects, and corrected for the number of columns
-        by Holm's rule. They take the group as given: chosen by looking at a map, it differs in what the map shows.
+        Numbers and ordered levels are compared by ranks (Wilcoxon, Kruskal and Wallis), other levels by counts
+        (Pearson's χ²), angles by uniform scores (Mardia, Watson and Wheeler). For few objects the p-values are exact or
+        from 9999 random groups; all are corrected for the number of columns by Holm's rule. They hold for a group that
+        was not chosen by looking at the map.
         """
-        inside, outside = sides(self._material.objects, group, other)
-        return contrast(self.known, self.known_types, self._material.table, inside, outside)
+        inside, outside = sides(self.material.objects, group, other)
+        return contrast(self.known, self.known_types, self.material.table, inside, outside)
 
     def plot(self, *, steps: tuple[int, int] | None = None, color: Any = None, ax: Any = None) -> Any:
         """Draw the last two maps side by side, or the only one.
@@ -758,29 +668,29 @@ class Discovery:
         steps : tuple of two int, optional
             Numbers of the two steps to draw; by default the last two.
         color : Series, array-like or str, optional
-            What to colour by, as in :func:`unmask.plotting.plot_map`; text names a known feature or a column of the
-            table.
+            What to colour by, as in :func:`unmask.plotting.plot_map`; or the name of a known feature or column.
         ax : Axes or two Axes, optional
-            Where to draw, as in :func:`unmask.plotting.plot_pair`; by default two Axes of a new figure, or one.
-
-        Returns
-        -------
-        Axes, or an array of two
+            Where to draw; by default on a new figure.
         """
-        return draw(self._chosen(steps), self._color(color), ax)
+        from ..plotting import plot_map, plot_pair
 
-    def _chosen(self, steps: tuple[int, int] | None) -> tuple[Step, ...]:
-        last = self.step.number
-        if steps is None:
-            return self.steps[-2:]
-        if len(steps) != 2 or not all(isinstance(s, int | np.integer) and 1 <= s <= last for s in steps):
+        last, color = self.step.number, self._color(color)
+        if steps is not None and (len(steps) != 2 or not all(isinstance(s, int) and 1 <= s <= last for s in steps)):
             raise ValueError(f"steps={steps!r} must be two numbers of steps, from 1 to {last}.")
-        return tuple(self.steps[number - 1] for number in steps)
+        chosen = self.steps[-2:] if steps is None else [self.steps[number - 1] for number in steps]
+        if len(chosen) == 1:
+            return plot_map(chosen[0].embedding, color=color, title=chosen[0].title, ax=ax)
+        if ax is None:
+            from matplotlib import pyplot
+
+            _, ax = pyplot.subplots(1, 2, figsize=(11, 5.5), layout="constrained")
+        maps, titles = [step.embedding for step in chosen], (chosen[0].title, chosen[1].title)
+        return plot_pair(*maps, color=color, ax=ax, titles=titles, scale=False)
 
     def _color(self, color: Any) -> Any:
         if not isinstance(color, str):
             return color
-        for table in (self.known, self._material.table):
+        for table in (self.known, self.material.table):
             if color in table.columns:
                 return table[color]
         raise ValueError(
@@ -788,10 +698,9 @@ class Discovery:
         )
 
     def explore(self) -> Any:
-        """Show the workbench, in which this study goes on by mouse or keyboard, in Jupyter or marimo.
+        """Show the workbench in Jupyter or marimo, where this study goes on by mouse or keyboard.
 
-        What is done on the page is done in this study. From a terminal, ``unmask explore`` opens the same page in the
-        browser. Needs the extra ``app``.
+        From a terminal, ``unmask explore`` opens the same page in the browser. Needs the extra ``app``.
 
         Returns
         -------
@@ -807,13 +716,12 @@ class Discovery:
     # ---- repeating
 
     def replay(self, *, tol: float = 1e-8) -> pd.DataFrame:
-        """Do everything again, from the dissimilarities on, and compare.
+        """Repeat every action from the dissimilarities on, and compare the maps.
 
         Parameters
         ----------
         tol : float, default=1e-8
-            Maps are the same if no coordinate differs by more than this share of the largest, and the stress by no
-            more than this.
+            Largest difference of maps that count as the same, as a share of the largest coordinate and in the stress.
 
         Returns
         -------
@@ -822,7 +730,7 @@ class Discovery:
             largest coordinate), ``same``, ``note``. An interrupted step is now fitted to its end, and is not the same.
         """
         require_number("tol", tol, 0.0)
-        again, rows = self._of(self._material, self.title), []
+        again, rows = self._of(self.material, self.title), []
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # the steps have theirs
             for action in self.actions:
@@ -838,44 +746,40 @@ class Discovery:
         return pd.DataFrame(rows, columns=columns).set_index("step")
 
     def to_script(self, path: str | PathLike[str] = "study") -> str:
-        """Return plain Python code that makes the maps of this study from its saved tables.
+        """Return Python code that makes the maps of this study again from its saved tables.
 
         Parameters
         ----------
         path : str or path, default="study"
-            Where the study is saved, as the script is to find it.
+            Where the script finds the saved study.
 
         Returns
         -------
         str
-            It leaves the maps in ``maps``, a dictionary from the number of the step.
+            The code; it leaves the maps in ``maps``, a dictionary from the number of the step.
         """
         return script_of(self, str(path))
 
     def save(self, path: str | PathLike[str], *, force: bool = False) -> Path:
-        """Write the study as one folder, or as one file if the path ends in ``.zip``.
+        """Write the study as a folder, or as one file if the path ends in ``.zip``.
 
         Parameters
         ----------
         path : str or path
-            Where to. A study that is there is replaced, when all of the new one has been written; anything else that
-            is there is left alone, with an error.
+            Where to. A study that is there is replaced once all of the new one is written; other files are left alone,
+            with an error.
         force : bool, default=False
             Save into a folder that holds other files, which stay as they are.
-
-        Returns
-        -------
-        Path
 
         Raises
         ------
         FileProblem
-            If the study cannot be written there, or if there is a version of it from which this one does not come.
+            If the study cannot be written there, or the version there was saved after this one was loaded.
 
         Notes
         -----
-        Files are only added to a folder, and those that are there already are not written again. Whoever reads it
-        meanwhile, or after a save that was killed, finds the study as it was before or as it is then.
+        Files of a folder are added, never changed. A reader at the same time, or after a save that was killed, sees the
+        old study or the new one.
         """
         from ._folder import save
 
@@ -891,31 +795,31 @@ class Discovery:
         path : str or path
             A folder or a zip file that :meth:`save` wrote.
         name : str, optional
-            What to call it in messages; by default its path.
+            Its name in messages; by default the path.
         elsewhere : bool, default=True
-            Whether the study may name a file that is not its own, for a large table of dissimilarities that stays where
-            it is. False refuses such a study before the file is opened: for one that comes from somebody else.
-
-        Returns
-        -------
-        Discovery
+            Whether the study may refer to a large table of dissimilarities in a file elsewhere. False refuses that, for
+            a study that comes from somebody else.
 
         Raises
         ------
         FileProblem
-            If something is missing or not as it was written, in one sentence.
+            If something is missing or was changed.
         """
         from ._folder import load
 
         document, material, actions = load(Path(path), name, elsewhere=elsewhere)
         study = cls._of(material, document.title)
-        study._tree, study.uuid, study.revisions = actions, document.uuid, tuple(document.revisions)
+        study.tree, study.uuid, study.revisions = actions, document.uuid, tuple(document.revisions)
         study.origin = document.origin
         study._go(document.here)
         return study
 
     def __repr__(self) -> str:
-        return text_of(self._material, self.actions, self.title, list(self.known.columns))
+        return text_of(self.material, self.actions, self.title, list(self.known.columns))
 
     def _repr_html_(self) -> str:
-        return html_of(self._material, self.actions, self.title, list(self.known.columns))
+        return html_of(self.material, self.actions, self.title, list(self.known.columns))
+
+
+def _types(features: Features) -> dict[str, Any]:
+    return {name: kind for name, (_, kind) in features.items() if kind is not None}

@@ -26,11 +26,23 @@ def require_text(text: str, what: str) -> str:
     return text
 
 
+def read_only(table: Any) -> Any:
+    """Return a table over the same memory in which no cell can be set, if it holds numbers of one type."""
+    kinds = {*table.dtypes} if isinstance(table, pd.DataFrame) else {table.dtype}
+    kind = next(iter(kinds), None)
+    if len(kinds) != 1 or not isinstance(kind, np.dtype) or kind.kind not in "fib" or table.empty:
+        return table
+    values = table.to_numpy().view()
+    values.flags.writeable = False
+    labels = {"columns": table.columns} if isinstance(table, pd.DataFrame) else {"name": table.name}
+    return type(table)(values, index=table.index, copy=False, **labels)
+
+
 def _kind_of(value: Any) -> Any:
     """Return the class by which a value is written; "feature type" for all of these."""
     if type(value) in FEATURE_TYPES.values():
         return "feature type"
-    # A subclass, such as an enumeration, would come back as something else; moments may be Python's or pandas'.
+    # No other subclass counts: it would come back as something else.
     return datetime if isinstance(value, datetime) else type(value)
 
 
@@ -38,15 +50,7 @@ def _kind_of(value: Any) -> Any:
 
 
 def encode(value: Any) -> Any:
-    """Return a value as JSON; a value without a form in JSON becomes an object with a key that begins with $.
-
-    Raises
-    ------
-    TypeError
-        Unless the value is a number, text, truth value, date, list, tuple, dictionary, table or type of a feature.
-    ValueError
-        If text in it cannot be written to a file.
-    """
+    """Return a value as JSON; a value without a form in JSON becomes an object with a key that begins with $."""
     if isinstance(value, np.generic):
         value = value.item()
     kind = _kind_of(value)
@@ -77,10 +81,6 @@ def _encode_column(name: str, column: pd.Series[Any]) -> dict[str, Any]:
     return described | {"cells": encode(column.tolist())}
 
 
-def _encode_type(value: Any) -> dict[str, Any]:
-    return {"$type": type(value).__name__} | {part.name: encode(getattr(value, part.name)) for part in fields(value)}
-
-
 _ENCODERS: dict[Any, Callable[[Any], Any]] = {
     **dict.fromkeys((type(None), bool, int), lambda value: value),
     str: lambda value: require_text(value, "text"),
@@ -90,18 +90,16 @@ _ENCODERS: dict[Any, Callable[[Any], Any]] = {
     dict: _encode_dict,
     datetime: lambda value: {"$time": value.isoformat()},
     pd.DataFrame: _encode_table,
-    "feature type": _encode_type,
+    "feature type": lambda value: {"$type": type(value).__name__} | {k: encode(v) for k, v in _given(value).items()},
 }
 
 
-def decode(found: dict[str, Any]) -> Any:
-    """Return the value for an object of JSON; give this function to `json.loads` as its `object_hook`.
+def _given(feature_type: Any) -> dict[str, Any]:
+    return {part.name: getattr(feature_type, part.name) for part in fields(feature_type)}
 
-    Raises
-    ------
-    ValueError
-        If a key of the object begins with $ and is not one that `encode` writes.
-    """
+
+def decode(found: dict[str, Any]) -> Any:
+    """Return the value of an object of JSON, as an `object_hook` of `json.loads`; raise on an unknown mark."""
     tag = next((key for key in found if key.startswith("$")), None)
     if tag is None:
         return found
@@ -131,8 +129,12 @@ def _decode_column(column: dict[str, Any]) -> pd.Series[Any]:
     if column["type"] == "category":
         levels = pd.Index(column["levels"], tupleize_cols=False)
         return pd.Series(pd.Categorical.from_codes(column["cells"], levels, ordered=column["ordered"]))
-    cells = np.array([*column["cells"], None], dtype=object)[:-1]  # a cell more, or NumPy would unpack tuples
-    return pd.Series(cells, dtype=object).astype(column["type"])
+    return pd.Series(object_array(column["cells"]), dtype=object).astype(column["type"])
+
+
+def object_array(cells: list[Any]) -> Any:
+    """Return any cells as a one-dimensional array; with a cell more, because NumPy would unpack tuples."""
+    return np.array([*cells, None], dtype=object)[:-1]
 
 
 _DECODERS: dict[str, Callable[[dict[str, Any]], Any]] = {
@@ -163,13 +165,7 @@ def plain(value: Any, what: str, way_out: str) -> Any:
 
 
 def as_code(value: Any) -> str:
-    """Return Python code for a value that can be saved; pandas is called pd.
-
-    Raises
-    ------
-    TypeError
-        On any other value: code is made of literals only.
-    """
+    """Return Python code for a value that can be saved, made of literals only; pandas is called pd."""
     kind = _kind_of(value)
     if kind not in _CODERS:  # its repr could be any code
         raise TypeError(f"{type(value).__name__} cannot be written down as code")
@@ -177,8 +173,7 @@ def as_code(value: Any) -> str:
 
 
 def _code_of_type(value: Any) -> str:
-    given = {part.name: getattr(value, part.name) for part in fields(value)}
-    named = [f"{name}={as_code(part)}" for name, part in given.items() if part is not None and part is not False]
+    named = [f"{k}={as_code(part)}" for k, part in _given(value).items() if part is not None and part is not False]
     return f"{type(value).__name__}({', '.join(named)})"
 
 

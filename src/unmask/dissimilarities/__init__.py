@@ -6,6 +6,7 @@ from ._geodesic import Geodesic
 from ._kernel import KernelDissimilarity
 from ._landmarks import LandmarkRows
 from ._laplacian import LaplacianEigenmaps
+from ._laplacian import SparseSpectral as SparseSpectral
 from ._locally_linear import AcyclicLocallyLinear, LocallyLinear
 from ._metric import Metric
 from ._metric import is_compiled as is_compiled
@@ -13,7 +14,6 @@ from ._network import NetworkDissimilarity
 from ._on_demand import LARGE_UNCOMPILED as LARGE_UNCOMPILED
 from ._on_demand import OnDemand
 from ._similarities import similarity_to_dissimilarity
-from ._sparse import SparseSpectral as SparseSpectral
 from ._textures import TextureDissimilarity
 from ._transformers import compare as compare
 from ._transformers import compare_new as compare_new

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, TransformerMixin
@@ -10,22 +10,30 @@ from sklearn.utils.validation import check_is_fitted
 
 from .._documentation import DocumentedMixin
 from .._typing import Array
-from ..checking import object_names, with_labels
-from ..progress import Callback, watching
+from ..checking import (
+    object_names,
+    require_choice,
+    require_flag,
+    require_integer,
+    require_jobs,
+    require_number,
+    with_labels,
+)
 
 if TYPE_CHECKING:
     import pandas as pd
-
-DTYPES = ("float64", "float32")
 
 
 class DissimilarityTransformer(DocumentedMixin, TransformerMixin, BaseEstimator):
     """Base of the transformers from objects to dissimilarities.
 
-    A subclass lists its parameters as fields of a dataclass and writes two methods. ``_fit(X)`` sets
-    ``dissimilarities_`` (fitted x fitted) and ``_labels`` (None for objects without labels). ``_new(X)`` returns the
-    dissimilarities of new objects to the fitted ones, and the labels of the new objects.
+    A subclass lists its parameters as fields of a dataclass and what they may be in ``_RULES``: choices, the least
+    integer, the least float, bool, or (None, one of these) if None will do. It writes two methods. ``_fit(X)`` sets
+    ``dissimilarities_`` and ``_labels`` (None for objects without labels). ``_new(X)`` returns the dissimilarities of
+    new objects to the fitted ones, and the labels of the new objects.
     """
+
+    _RULES: ClassVar[dict[str, Any]] = {}
 
     dtype: str = "float64"
     dissimilarities_: Array
@@ -50,6 +58,7 @@ class DissimilarityTransformer(DocumentedMixin, TransformerMixin, BaseEstimator)
         -------
         self : object
         """
+        self._check_parameters()
         self._fit(X)
         return self
 
@@ -92,6 +101,10 @@ class DissimilarityTransformer(DocumentedMixin, TransformerMixin, BaseEstimator)
         check_is_fitted(self)
         return object_names(self._labels, len(self.dissimilarities_))
 
+    def _check_parameters(self) -> None:
+        for name, rule in self._RULES.items():
+            _require(name, getattr(self, name), rule)
+
     def _fit(self, X: Any) -> None:
         raise NotImplementedError
 
@@ -107,28 +120,16 @@ class DissimilarityTransformer(DocumentedMixin, TransformerMixin, BaseEstimator)
         return labelled
 
 
-class WatchedTransformer(DissimilarityTransformer):
-    """Base of the transformers whose fit can be watched."""
-
-    __metadata_request__fit = {"callback": True}
-
-    def fit(self, X: Any, y: Any = None, *, callback: Callback | None = None) -> Self:
-        """Find the dissimilarities between objects.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_objects, n_features), or (n_objects, n_objects)
-            Features, or dissimilarities with ``metric="precomputed"``.
-        y : ignored
-            Present by convention.
-        callback : callable, optional
-            Called with an :class:`unmask.Progress` when a stage begins (``"graph"``, then ``"paths"`` or
-            ``"unfolding"``), and in every iteration; returns True to stop.
-
-        Returns
-        -------
-        self : object
-        """
-        with watching(callback):
-            self._fit(X)
-        return self
+def _require(name: str, value: Any, rule: Any) -> None:
+    if name == "n_jobs":
+        require_jobs(value)
+    elif rule is bool:
+        require_flag(name, value)
+    elif isinstance(rule, int):
+        require_integer(name, value, rule)
+    elif isinstance(rule, float):
+        require_number(name, value, rule)
+    elif rule[0] is not None:
+        require_choice(name, value, rule)
+    elif value is not None:
+        _require(name, value, rule[1])

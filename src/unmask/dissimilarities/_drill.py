@@ -11,7 +11,7 @@ from scipy.sparse.linalg import LinearOperator, cg
 from sklearn.exceptions import ConvergenceWarning
 
 from .._typing import Array, IntArray
-from ..checking import name_object, require_integer, require_number, warn_user
+from ..checking import name_object, warn_user
 from ..kernels import OneBlasThread
 from ..progress import current_watch
 from ._spectral import SpectralDissimilarity, Unfolding, covariance_of_distances, edges, lower_inverse, mirrored
@@ -46,7 +46,7 @@ class Drill(SpectralDissimilarity):
     metric : str, callable or transformer, default="euclidean"
         As in :class:`Geodesic`. With ``"precomputed"``, `X` holds dissimilarities, which count as those of one feature
         (p = 1). `S` is computed from squared dissimilarities by double centring.
-    metric_params, on_disconnected, dtype
+    metric_params, on_disconnected
         As in :class:`LaplacianEigenmaps`.
 
     Attributes
@@ -87,11 +87,10 @@ class Drill(SpectralDissimilarity):
     tol: float = 1e-6
     max_iter: int = 1000
 
+    _RULES = SpectralDissimilarity._RULES | {"penalty": 0.0, "tol": 0.0, "max_iter": 1}
+
     def _check_parameters(self) -> None:
         super()._check_parameters()
-        require_number("penalty", self.penalty, 0.0)
-        require_number("tol", self.tol, 0.0)
-        require_integer("max_iter", self.max_iter, 1)
         if self.n_neighbors is None and self.penalty == 0:
             raise ValueError(
                 "n_neighbors=None with penalty=0: a precision of all pairs is not determined, because centring takes "

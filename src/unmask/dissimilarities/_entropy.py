@@ -10,15 +10,13 @@ from scipy.optimize import OptimizeResult, minimize
 from sklearn.exceptions import ConvergenceWarning
 
 from .._typing import Array, IntArray
-from ..checking import require_choice, require_integer, require_number, warn_user
+from ..checking import warn_user
 from ..kernels import OneBlasThread
 from ..progress import current_watch
 from ._spectral import (
     SpectralDissimilarity,
     Unfolding,
     edges,
-    inverse_of_laplacian,
-    laplacian,
     lower_inverse,
     mirrored,
     raised,
@@ -59,8 +57,8 @@ class MaximumEntropyUnfolding(SpectralDissimilarity):
         Largest number of iterations: L-BFGS for ``"upper"``, Newton's method for ``"equal"``.
     tol : float, default=1e-3
         Largest relative error of the squared dissimilarities of neighbours; a tenth of it for ``"equal"``.
-    n_neighbors, graph, metric, metric_params, on_disconnected, dtype
-        As in :class:`LaplacianEigenmaps`; the optimisation is always in double precision.
+    n_neighbors, graph, metric, metric_params, on_disconnected
+        As in :class:`LaplacianEigenmaps`.
 
     Attributes
     ----------
@@ -101,12 +99,7 @@ class MaximumEntropyUnfolding(SpectralDissimilarity):
     max_iter: int = 500
     tol: float = 1e-3
 
-    def _check_parameters(self) -> None:
-        super()._check_parameters()
-        require_choice("constraints", self.constraints, ("upper", "equal"))
-        require_number("gamma", self.gamma, 0.0)
-        require_integer("max_iter", self.max_iter, 1)
-        require_number("tol", self.tol, 0.0)
+    _RULES = SpectralDissimilarity._RULES | {"constraints": ("upper", "equal"), "gamma": 0.0, "max_iter": 1, "tol": 0.0}
 
     def _solve(self, squared: Array) -> Unfolding:
         i, j = edges(self.graph_)
@@ -114,18 +107,15 @@ class MaximumEntropyUnfolding(SpectralDissimilarity):
         current_watch().begin("unfolding", 1)
         with OneBlasThread():
             x, self.n_iter_, self.converged_ = (self._bounded if self.constraints == "upper" else self._equal)(dual)
-            self.multipliers_ = x * dual.start
-            L = laplacian(i, j, self.multipliers_, dual.n) + self.gamma * np.eye(dual.n)
-            lower, log_determinant = dual.inverse(x)
-            K = mirrored(lower)
-            K -= 0.0 if self.gamma else 1.0 / np.trace(L)
+            K, L, objective = dual.solution(x)
+        self.multipliers_ = x * dual.start
         if not self.converged_:
             warn_user(
                 f"MaximumEntropyUnfolding stopped after {self.n_iter_} iterations before tol={self.tol:g} was reached; "
                 "raise max_iter or tol, or take fewer neighbours.",
                 ConvergenceWarning,
             )
-        return Unfolding(K, L, log_determinant - float(self.multipliers_ @ dual.lengths))
+        return Unfolding(K, L, objective)
 
     def _bounded(self, dual: _Dual) -> tuple[Array, int, bool]:
         """Return the optimal multipliers of at least 0, the iterations and whether they converged."""
@@ -178,21 +168,40 @@ class _Dual:
         """Return multipliers with ``sum_e weight_e d_e = N - 1``, as at the optimum; also the unit of each."""
         return np.asarray(self.unit / self.lengths)
 
-    def inverse(self, x: Array) -> tuple[Array, float]:
-        """Return the lower triangle of the covariance, and the logarithm of the precision's determinant."""
-        L = laplacian(self.i, self.j, x * self.start, self.n)
-        return lower_inverse(L + self.gamma * np.eye(self.n)) if self.gamma else inverse_of_laplacian(L)
+    def precision(self, x: Array) -> Array:
+        """Return the weighted Laplacian plus gamma on the diagonal."""
+        L = np.zeros((self.n, self.n))
+        L[self.i, self.j] = L[self.j, self.i] = -x * self.start
+        L[np.diag_indices(self.n)] = self.gamma - L.sum(axis=1)
+        return L
+
+    def inverse(self, x: Array) -> tuple[Array, float, float]:
+        """Return the lower triangle of the covariance but for a constant, that constant, and log det of the precision.
+
+        The constant vector has the eigenvalue gamma, often 0. It is raised to the size of the others, so that nothing
+        is lost to rounding; this changes every entry of the inverse by the same amount.
+        """
+        L = self.precision(x)
+        size = float(np.trace(L)) / self.n
+        K, log_determinant = lower_inverse(L + size / self.n)
+        inverse, own = (1.0 / self.gamma, np.log(self.gamma)) if self.gamma else (0.0, 0.0)
+        constant = (inverse - 1.0 / (self.gamma + size)) / self.n
+        return K, constant, float(log_determinant - np.log(self.gamma + size) + own)
+
+    def solution(self, x: Array) -> tuple[Array, Array, float]:
+        """Return covariance, precision and objective."""
+        lower, constant, log_determinant = self.inverse(x)
+        return mirrored(lower) + constant, self.precision(x), log_determinant - float((x * self.start) @ self.lengths)
 
     def cost(self, x: Array) -> tuple[float, Array]:
         """Return minus the dual and its derivatives ``(d_e - r_e) start_e``, r_e the squared dissimilarities."""
-        weights = x * self.start
         try:
-            K, log_determinant = self.inverse(x)
+            K, _, log_determinant = self.inverse(x)
         except np.linalg.LinAlgError:  # too many weights are 0 and the graph falls apart; L-BFGS shortens the step
             return 1e300, np.zeros(len(x))
         own = np.diagonal(K)
         squared = own[self.i] + own[self.j] - 2.0 * K[self.j, self.i]
-        return float(weights @ self.lengths) - log_determinant, (self.lengths - squared) * self.start
+        return float((x * self.start) @ self.lengths) - log_determinant, (self.lengths - squared) * self.start
 
     def newton(self, x: Array, cost: float, slope: Array) -> tuple[Array, float, Array]:
         """Return x after one step of Newton's method, with its cost and derivatives.
@@ -200,10 +209,9 @@ class _Dual:
         The second derivatives are the squares of ``R_ef = b_e' K b_f`` (times start_e start_f), b_e being 1 and -1 at
         the ends of edge e.
         """
-        i, j = self.i, self.j
         K = mirrored(self.inverse(x)[0])
-        across = K[i] - K[j]
-        H = (across[:, i] - across[:, j]) ** 2 * np.outer(self.start, self.start)
+        across = K[self.i] - K[self.j]
+        H = (across[:, self.i] - across[:, self.j]) ** 2 * np.outer(self.start, self.start)
         H[np.diag_indices_from(H)] *= 1.0 + DAMPING
         step = cho_solve(cho_factor(H, overwrite_a=True, check_finite=False), slope, check_finite=False)
         for size in 0.5 ** np.arange(MOST_HALVINGS):

@@ -18,28 +18,21 @@ from ..checking import (
     StoredPairs,
     labelled_frame,
     labels_of,
-    require_choice,
     require_features,
-    require_flag,
-    require_integer,
-    require_jobs,
     require_package,
     warn_of_square_features,
 )
 from ..graphs import (
     are_near,
-    edges_reach,
-    graph_from_dissimilarities,
-    graph_from_edges,
-    graph_of_nearest,
+    near_pairs,
     nearest_neighbours,
+    reach_of,
     search_algorithm,
     shortest_paths,
+    symmetric_graph,
     takes_usearch,
-    undirected,
 )
 from ..progress import current_watch, series
-from ._base import DTYPES
 from ._landmarks import LandmarkRows
 from ._metrics import NAMES
 from ._transformers import ComparingTransformer
@@ -62,10 +55,9 @@ class Geodesic(ComparingTransformer):
     fitted object nor a neighbour on the way to it is a landmark.
 
     Time grows with N squared times log N, memory with N squared; with `n_landmarks` = L with L N log N and L N.
-
-    Neighbours are found exactly while N² times the number of columns is at most 5e11 (100,000 objects with 50 columns),
-    with up to 5 columns, and with a `radius`. Beyond, the package usearch (the extra ``graphs``) finds about 97% of
-    them, by Euclidean, squared Euclidean and cosine distances; other metrics stay exact.
+    Neighbours are found exactly, except for more than 5e11 = N² times columns (100,000 objects with 50 columns) in more
+    than 5 columns: there the package usearch (the extra ``graphs``) finds about 97% of the `n_neighbors` nearest by
+    Euclidean, squared Euclidean and cosine distances.
 
     Parameters
     ----------
@@ -80,9 +72,7 @@ class Geodesic(ComparingTransformer):
         How near objects are: a name or a function of two rows, as :class:`Metric` takes them; a transformer of this
         module; ``"precomputed"`` if `X` holds dissimilarities (NaN where missing; the columns of a DataFrame are
         matched with its rows by label). A sparse matrix is then a graph, such as scikit-learn's ``kneighbors_graph``
-        makes: an edge stored one way counts, and with ``n_neighbors=None, radius=np.inf`` all edges do. What
-        scikit-learn cannot search for neighbours by, such as ``"gower"``, is computed for all pairs first, and ties
-        among neighbours are then as of dissimilarities.
+        makes: an edge stored one way counts, and with ``n_neighbors=None, radius=np.inf`` all edges do.
     metric_params : dict, optional
         Further arguments of a metric that is a name or a function.
     on_disconnected : {"join", "error"}, default="join"
@@ -92,7 +82,7 @@ class Geodesic(ComparingTransformer):
         Find only the paths from so many objects, drawn at random, to all others, for many objects: the result is then a
         :class:`LandmarkRows`, to be read in parts, in which all other dissimilarities are missing.
     random_state : int, RandomState instance or None, default=None
-        By what landmarks are drawn.
+        Seed of the draw of landmarks.
     n_jobs : int, optional
         Threads for the search of neighbours, as in scikit-learn; None means one, -1 every core.
     dtype : {"float64", "float32"}, default="float64"
@@ -128,6 +118,14 @@ class Geodesic(ComparingTransformer):
     random_state: Any = None
     n_jobs: int | None = None
 
+    _RULES = {
+        "n_neighbors": (None, 1),
+        "mutual": bool,
+        "on_disconnected": ("join", "error"),
+        "n_landmarks": (None, 2),
+        "n_jobs": None,
+        "dtype": ("float64", "float32"),
+    }
     _TAKES_MISSING = True
     _WIDEN = "n_neighbors or radius"
 
@@ -144,20 +142,76 @@ class Geodesic(ComparingTransformer):
             return callable(self.metric) and not hasattr(self.metric, "fit")
         return self.metric in SEARCHED and (self.metric not in LEARNING or bool(self.metric_params))
 
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        if (self.n_neighbors is None) == (self.radius is None):
+            raise ValueError(
+                f"n_neighbors={self.n_neighbors!r} and radius={self.radius!r}: give one of them and None for the other."
+            )
+        radius = self.radius
+        if radius is not None and (not isinstance(radius, Real) or isinstance(radius, bool) or not radius > 0):
+            raise ValueError(f"radius={radius!r} must be a number above 0.")
+
+    # ---- the graph and its paths
+
     def _fit(self, X: Any) -> None:
         watch = current_watch()
-        self._check_parameters()
         watch.begin("graph")
         self._fit_X: Any = self._read_features(X, True) if self._searches else self._compare(X)
         self._n = self._fit_X.n if isinstance(self._fit_X, StoredPairs) else len(self._fit_X)
         self._require_neighbours(self._n)
         self._search = self._make_search() if self._searches else None
-        self._reach: Array | None = None
         self.graph_ = self._joined(self._graph(), self._distances_from)
         watch.begin("paths")
         self.dissimilarities_ = self._paths()
-        if self.mutual and self._reach is None:
-            self._reach = self._own_reach()
+
+    def _read_features(self, X: Any, reset: bool) -> Array:
+        X = labelled_frame(X)
+        if reset:
+            require_features(X)
+            warn_of_square_features(X)
+            self._labels = labels_of(X)
+        types = [np.float64, np.float32]
+        features: Array = validate_data(self, X, dtype=types, ensure_min_samples=1 + reset, reset=reset)
+        return features
+
+    def _make_search(self) -> NearestNeighbors:
+        params = dict(self.metric_params or {})
+        how = {"p": params.pop("p", 2), "algorithm": search_algorithm(self.metric, *self._fit_X.shape)}
+        search = NearestNeighbors(metric=self.metric, metric_params=params or None, n_jobs=self.n_jobs, **how)
+        return search.fit(self._fit_X)
+
+    def _graph(self) -> Any:
+        """Return the graph of neighbours, and note how far each object's neighbourhood reaches."""
+        k, n, radius = self.n_neighbors, self._n, self.radius
+        self._reach: Array = np.full(n, radius, dtype=np.float64)
+        if self._search is not None and k is not None:
+            if takes_usearch(self._search.effective_metric_, *self._fit_X.shape):
+                require_package("usearch", f"the search for the neighbours of {n:,} objects", "graphs")
+            with series(None) as report:
+                lengths, neighbours = nearest_neighbours(self._search, self._fit_X, k, partial(report, "graph"))
+            self._reach = lengths[:, -1]
+            ends = np.repeat(np.arange(n), k), neighbours.ravel()
+            return symmetric_graph(*ends, lengths.ravel(), n, mutual=self.mutual)
+        if self._search is not None:
+            near = self._search.radius_neighbors_graph(radius=radius, mode="distance")
+        elif isinstance(self._fit_X, StoredPairs):
+            i, j, lengths = self._fit_X.stored_pairs()
+            near = symmetric_graph(i, j, lengths.astype(np.float64), n)
+        else:
+            near = near_pairs(self._fit_X.__getitem__, n, k, radius)
+        if k is not None:
+            self._reach = reach_of(near, k)
+        ends = near.tocoo().coords
+        kept = near.data <= self._reach[ends[0]]
+        return symmetric_graph(ends[0][kept], ends[1][kept], near.data[kept], n, mutual=self.mutual)
+
+    def _distances_from(self, rows: IntArray) -> Array:
+        if self._search is not None:
+            params = self.metric_params or {}
+            return np.asarray(pairwise_distances(self._fit_X[rows], self._fit_X, metric=self.metric, **params))
+        table = self._fit_X.rows(rows) if isinstance(self._fit_X, StoredPairs) else self._fit_X[rows]
+        return np.asarray(table, dtype=np.float64)
 
     def _paths(self) -> Any:
         if self.n_landmarks is None:
@@ -174,6 +228,8 @@ class Geodesic(ComparingTransformer):
 
     def _labelled(self, D: Any, labels: Any) -> Any:
         return D if self.n_landmarks is not None else super()._labelled(D, labels)
+
+    # ---- new objects
 
     def _new(self, X: Any) -> tuple[Array, Any]:
         values, labels = self._compare_new(X) if self._search is None else (self._read_features(X, False), labels_of(X))
@@ -194,87 +250,6 @@ class Geodesic(ComparingTransformer):
             D[row] = np.fmin.reduce(steps[first][:, None] + read(neighbours[first]), axis=0)
         return D, labels
 
-    def _first_steps(self, lengths: Array, neighbours: IntArray) -> Any:
-        """Return which neighbours a path starts through: those it equals; if ``mutual``, those that have it; or all."""
-        same = lengths == 0
-        if same.any():
-            return same
-        if self._reach is None:
-            return slice(None)
-        mutual = lengths <= self._reach[neighbours]
-        return mutual if mutual.any() else lengths == lengths.min()
-
-    def _own_reach(self) -> Array:
-        """Return how far each fitted object's neighbourhood reaches."""
-        if self.n_neighbors is None:
-            return np.full(self._n, self.radius, dtype=np.float64)
-        if isinstance(self._fit_X, StoredPairs):
-            return edges_reach(*self._fit_X.stored_pairs(), self._n, self.n_neighbors)
-        others = np.where(np.isnan(self._fit_X), np.inf, self._fit_X)
-        np.fill_diagonal(others, np.inf)
-        return np.asarray(np.partition(others, self.n_neighbors - 1, axis=1)[:, self.n_neighbors - 1])
-
-    def _check_parameters(self) -> None:
-        if (self.n_neighbors is None) == (self.radius is None):
-            raise ValueError(
-                f"n_neighbors={self.n_neighbors!r} and radius={self.radius!r}: give one of them and None for the other."
-            )
-        if self.n_neighbors is not None:
-            require_integer("n_neighbors", self.n_neighbors, 1)
-        elif not isinstance(self.radius, Real) or isinstance(self.radius, bool) or not self.radius > 0:
-            raise ValueError(f"radius={self.radius!r} must be a number above 0.")
-        if not self._searches:
-            self._make_transformer()
-        require_flag("mutual", self.mutual)
-        require_choice("on_disconnected", self.on_disconnected, ("join", "error"))
-        if self.n_landmarks is not None:
-            require_integer("n_landmarks", self.n_landmarks, 2)
-        require_jobs(self.n_jobs)
-        require_choice("dtype", self.dtype, DTYPES)
-
-    def _read_features(self, X: Any, reset: bool) -> Array:
-        X = labelled_frame(X)
-        if reset:
-            require_features(X)
-            warn_of_square_features(X)
-            self._labels = labels_of(X)
-        types = [np.float64, np.float32]
-        features: Array = validate_data(self, X, dtype=types, ensure_min_samples=1 + reset, reset=reset)
-        return features
-
-    def _make_search(self) -> NearestNeighbors:
-        params = dict(self.metric_params or {})
-        p = params.pop("p", 2)  # which scikit-learn wants beside the others
-        how = search_algorithm(self.metric, *self._fit_X.shape)
-        search = NearestNeighbors(
-            algorithm=how, metric=self.metric, p=p, metric_params=params or None, n_jobs=self.n_jobs
-        )
-        return search.fit(self._fit_X)
-
-    def _graph(self) -> Any:
-        rule: dict[str, Any] = {"n_neighbors": self.n_neighbors, "radius": self.radius, "mutual": self.mutual}
-        if isinstance(self._fit_X, StoredPairs):
-            return graph_from_edges(*self._fit_X.stored_pairs(), self._n, **rule)
-        if self._search is None:
-            return graph_from_dissimilarities(self._fit_X, **rule)
-        if self.n_neighbors is None:
-            near = self._search.radius_neighbors_graph(radius=self.radius, mode="distance")
-            return undirected(near, mutual=self.mutual)
-        if takes_usearch(self._search.effective_metric_, *self._fit_X.shape):
-            require_package("usearch", f"the search for the neighbours of {self._n:,} objects", "graphs")
-        with series(None) as report:
-            nearest = nearest_neighbours(self._search, self._fit_X, self.n_neighbors, partial(report, "graph"))
-        if self.mutual:
-            self._reach = nearest[0][:, -1]
-        return graph_of_nearest(*nearest, mutual=self.mutual)
-
-    def _distances_from(self, rows: IntArray) -> Array:
-        if self._search is not None:
-            params = self.metric_params or {}
-            return np.asarray(pairwise_distances(self._fit_X[rows], self._fit_X, metric=self.metric, **params))
-        table = self._fit_X.rows(rows) if isinstance(self._fit_X, StoredPairs) else self._fit_X[rows]
-        return np.asarray(table, dtype=np.float64)
-
     def _neighbours_of(self, values: Array) -> tuple[Any, Any]:
         """Return for each new object the lengths to its neighbours among the fitted ones, and which these are."""
         if self._search is None:
@@ -285,3 +260,11 @@ class Geodesic(ComparingTransformer):
         else:
             lengths, indices = self._search.kneighbors(values, n_neighbors=self.n_neighbors)
         return lengths, indices
+
+    def _first_steps(self, lengths: Array, neighbours: IntArray) -> Any:
+        """Return which neighbours a path starts through: those it equals; if ``mutual``, those that have it; or all."""
+        same = lengths == 0
+        if same.any() or not self.mutual:
+            return same if same.any() else slice(None)
+        mutual = lengths <= self._reach[neighbours]
+        return mutual if mutual.any() else lengths == lengths.min()

@@ -12,7 +12,7 @@ import numpy as np
 from sklearn.utils.validation import validate_data
 
 from .._typing import Array
-from ..checking import as_pandas, is_pandas, is_unlabelled, polars_column, quote, require_number
+from ..checking import as_frame, as_pandas, is_pandas, is_unlabelled, quote, require_number
 from ._rows import Rows
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ UNITS = {
     **dict.fromkeys(("datetime64", "datetime", "date"), "dates"),
     **dict.fromkeys(("timedelta64", "timedelta"), "durations"),
 }
-CATEGORIES = ("string", "bytes", "boolean", "mixed", "mixed-integer", "empty")
+CATEGORIES = ("string", "bytes", "boolean", "mixed", "mixed-integer", "empty", "categorical")
 _DATE = re.compile(r"\d{4}-\d\d-\d\d([T ]\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:?\d\d)?)?")
 
 
@@ -46,7 +46,7 @@ class Column:
     def code(self, cells: pd.Series) -> Array:
         """Return the cells as numbers; a category that was not fitted is -1 and differs from all others."""
         if self.levels is None:
-            values = _numbers(self.name, cells, self.unit)[0]
+            values = _numbers(self.name, cells, self.unit)
         else:
             values = _coded(cells, self.levels)
             if (self.ordered or self.asymmetric) and (values < 0).any():
@@ -68,12 +68,12 @@ def gower(x: Array, y: Array, columns: list[Column]) -> Array:
     for k, column in enumerate(columns):
         a, b = x[:, k, None], y[None, :, k]
         difference = np.abs(a - b) if column.span > 0 else np.asarray(a != b, dtype=np.float64)
-        difference *= column.weight
         counted: Any = True
         if column.asymmetric:
             counted = (a + b) > 0  # False for NaN
         elif np.isnan(a).any() or np.isnan(b).any():
             counted = ~(np.isnan(a) | np.isnan(b))
+        difference *= column.weight
         np.add(total, difference, out=total, where=counted)
         weights = weights + column.weight * counted
     return np.asarray(total / weights)
@@ -95,31 +95,28 @@ def learn_columns(_rows: Rows, cells: dict[str, pd.Series], params: Mapping[str,
         raise ValueError(f"metric_params['asymmetric']={asymmetric!r} must be a list of columns.")
     asymmetric = [str(name) for name in asymmetric]
     _require_columns("asymmetric", asymmetric, names)
-    presence = {0: 0, 1: 1}  # False and True are found as 0 and 1
-    columns = []
-    for (name, column), weight in zip(cells.items(), _weights(names, params.get("weights")), strict=True):
-        learnt = {"levels": presence, "asymmetric": True} if name in asymmetric else _learn(name, column)
-        columns.append(Column(name, weight, **learnt))
-    return columns
+    presence = {"levels": {0: 0, 1: 1}, "asymmetric": True}  # False and True are found as 0 and 1
+    weights = _weights(names, params.get("weights"))
+    return [
+        Column(name, weight, **(presence if name in asymmetric else _learn(name, column)))
+        for (name, column), weight in zip(cells.items(), weights, strict=True)
+    ]
 
 
 def _weights(names: list[str], given: Any) -> list[float]:
     """Return one weight per column, given in order, or by name (1 for all others)."""
-    if given is None:
-        return [1.0] * len(names)
     if is_pandas(given) and not is_unlabelled(given.index):
         given = given.to_dict()
-    if isinstance(given, Mapping):
-        by_name = {str(name): weight for name, weight in given.items()}
+    if given is None or isinstance(given, Mapping):
+        by_name = {str(name): weight for name, weight in (given or {}).items()}
         _require_columns("weights", list(by_name), names)
         given = [by_name.get(name, 1.0) for name in names]
-    elif len(given) != len(names):
+    if len(given) != len(names):
         raise ValueError(
             f"metric_params['weights'] has {len(given)} entries but X has {len(names)} columns; pass one for each, "
             "or a dict by name."
         )
-    plain = [weight.item() if isinstance(weight, np.generic) else weight for weight in given]
-    weights = [require_number("metric_params['weights']", weight, 0.0) for weight in plain]
+    weights = [require_number("metric_params['weights']", weight, 0.0) for weight in np.asarray(given).tolist()]
     if not any(weights):
         raise ValueError("metric_params['weights'] are all 0; give some column a weight.")
     return weights
@@ -133,29 +130,33 @@ def _require_columns(key: str, given: list[str], names: list[str]) -> None:
 
 def _learn(name: str, cells: pd.Series) -> dict[str, Any]:
     """Return how to compare a column, from the type of its cells."""
-    import pandas as pd
-
-    categorical, present = isinstance(cells.dtype, pd.CategoricalDtype), cells.dropna()
-    if categorical and cells.cat.ordered:
+    present, kind = cells.dropna(), _kind(cells)
+    if kind in UNITS.values():
+        return {"unit": kind if len(present) else None, "span": _span(_numbers(name, cells, kind))}
+    if kind == "categorical" and cells.cat.ordered:
         levels = {level: rank for rank, level in enumerate(cells.cat.categories)}
         return {"levels": levels, "span": _span(_coded(cells, levels)), "ordered": True}
-    inferred = "string" if categorical else pd.api.types.infer_dtype(cells, skipna=True)
-    if inferred in UNITS:
-        values, unit = _numbers(name, cells)
-        return {"unit": unit, "span": _span(values)}
-    is_number = [isinstance(cell, Number) and not isinstance(cell, bool | np.bool_) for cell in present]
-    if inferred not in CATEGORIES or not all(isinstance(cell, Hashable) for cell in present):
+    if kind not in CATEGORIES or not all(isinstance(cell, Hashable) for cell in present):
         raise ValueError(
-            f"{inferred.capitalize()} data not supported: column {name!r} holds {present.iloc[0]!r}; "
+            f"{kind.capitalize()} data not supported: column {name!r} holds {present.iloc[0]!r}; "
             "make it numbers, dates, text or categories."
         )
-    if not categorical and any(is_number) and not all(is_number):  # usually a mistake
+    is_number = [isinstance(cell, Number) and not isinstance(cell, bool | np.bool_) for cell in present]
+    if kind != "categorical" and any(is_number) and not all(is_number):  # usually a mistake
         number, other = present.iloc[is_number.index(True)], present.iloc[is_number.index(False)]
         raise ValueError(
             f"column {name!r} holds numbers ({number!r}) and other things ({other!r}); replace these by NaN if they "
             "stand for missing numbers, or make all cells text if they are categories."
         )
     return {"levels": {level: code for code, level in enumerate(dict.fromkeys(present))}}
+
+
+def _kind(cells: pd.Series) -> str:
+    """Return "numbers", "dates" or "durations", or the name that pandas has for cells of another type."""
+    import pandas as pd
+
+    inferred = pd.api.types.infer_dtype(cells, skipna=True)
+    return UNITS.get(inferred, inferred)
 
 
 # ---- reading
@@ -171,16 +172,12 @@ def read_columns(rows: Rows) -> dict[str, pd.Series]:
     if getattr(X, "ndim", 2) != 2 or X.shape[0] < rows.least or not X.shape[1]:
         raise ValueError(f"X has shape {X.shape}; metric='gower' needs at least {rows.least} rows and a column.")
     names = [str(name) for name in X.columns]
-    if len(set(names)) < len(names):
-        repeated = {name for name in names if names.count(name) > 1}
+    repeated = {name for name in names if names.count(name) > 1}
+    if repeated:
         raise ValueError(f"X has several columns of the name {quote(sorted(repeated))}; rename them.")
     validate_data(rows.estimator, rows.X, reset=not rows.new, skip_check_array=True)  # notes names of columns only
-    if is_pandas(X):
-        columns = [X.iloc[:, k] for k in range(len(names))]
-    else:
-        columns = [polars_column(X, name) for name in X.columns]
-        columns = [column if is_pandas(column) else pd.Series(column.to_list()) for column in columns]
-    return {name: _as_dates(column) for name, column in zip(names, columns, strict=True)}
+    X = as_frame(X)
+    return {name: _as_dates(X.iloc[:, k]) for k, name in enumerate(names)}
 
 
 def _array(rows: Rows) -> Any:
@@ -211,32 +208,30 @@ def _as_dates(cells: pd.Series) -> pd.Series:
         return cells
 
 
-def _numbers(name: str, cells: pd.Series, unit: str | None = None) -> tuple[Array, str | None]:
-    """Return cells as float64 (dates and durations in nanoseconds; NaN where missing), and their unit.
+def _numbers(name: str, cells: pd.Series, unit: str | None) -> Array:
+    """Return cells as float64, dates and durations in nanoseconds, NaN where missing.
 
-    ``unit`` is the unit that the fitted cells had; None while all of them are missing.
+    ``unit`` is that of the fitted cells; None if all of them were missing, and any will do.
     """
     import pandas as pd
 
-    values = np.full(len(cells), np.nan)
-    there = cells.notna().to_numpy()
-    if not there.any():
-        return values, unit
-    present = cells[there]
-    found = UNITS.get(pd.api.types.infer_dtype(present, skipna=True))
-    if found is None or (unit is not None and found != unit):
+    values, there = np.full(len(cells), np.nan), cells.notna().to_numpy()
+    present, kind = cells[there], _kind(cells[there])
+    if not len(present):
+        return values
+    if kind not in UNITS.values() or kind != (unit or kind):
         raise ValueError(
             f"column {name!r} holds {present.iloc[0]!r} but held {unit or 'numbers'} in the fit; convert it."
         )
-    if found == "dates":
-        values[there] = pd.DatetimeIndex(pd.to_datetime(present)).as_unit("ns").asi8
-    elif found == "durations":
-        values[there] = pd.TimedeltaIndex(pd.to_timedelta(present)).as_unit("ns").asi8
-    else:
+    if kind == "numbers":
         values[there] = present.to_numpy(dtype=np.float64)
+    elif kind == "dates":
+        values[there] = pd.DatetimeIndex(pd.to_datetime(present)).as_unit("ns").asi8
+    else:
+        values[there] = pd.TimedeltaIndex(pd.to_timedelta(present)).as_unit("ns").asi8
     if np.isinf(values).any():
         raise ValueError(f"column {name!r} holds infinity (inf); replace it, or use NaN for a missing cell.")
-    return values, found
+    return values
 
 
 def _span(values: Array) -> float:

@@ -10,8 +10,8 @@ from sklearn.metrics.pairwise import pairwise_kernels
 from sklearn.utils.validation import validate_data
 
 from .._typing import Array
-from ..checking import labels_of, require_choice, require_features
-from ._base import DTYPES, DissimilarityTransformer
+from ..checking import labels_of, require_features
+from ._base import DissimilarityTransformer
 
 # Squared distances this far below 0, relative to the largest, are not rounding.
 ROUNDING = 1e-9
@@ -31,8 +31,6 @@ class KernelDissimilarity(DissimilarityTransformer):
         ``"cosine"`` …, or a function of two rows.
     kernel_params : dict, optional
         Further arguments of the kernel, for example ``{"gamma": 0.1}``.
-    dtype : {"float64", "float32"}, default="float64"
-        Type of the result; float32 takes half the memory.
 
     Attributes
     ----------
@@ -57,10 +55,8 @@ class KernelDissimilarity(DissimilarityTransformer):
 
     kernel: Any = field(default="rbf", kw_only=False)
     kernel_params: dict[str, Any] | None = None
-    dtype: str = "float64"
 
     def _fit(self, X: Any) -> None:
-        require_choice("dtype", self.dtype, DTYPES)
         if isinstance(self.kernel, str) and self.kernel == "precomputed":
             raise ValueError(
                 "kernel='precomputed' is not offered, since new objects would need their kernel with themselves; turn "
@@ -73,7 +69,7 @@ class KernelDissimilarity(DissimilarityTransformer):
         self._fit_own = own = np.diagonal(K).copy()
         squared = own[:, None] - (K + K.T) + own
         np.fill_diagonal(squared, 0.0)
-        self.covariance_ = K.astype(self.dtype, copy=False)
+        self.covariance_ = K
         self.dissimilarities_ = self._roots(squared)
 
     def _new(self, X: Any) -> tuple[Array, Any]:
@@ -91,10 +87,9 @@ class KernelDissimilarity(DissimilarityTransformer):
         return np.asarray(pairwise_kernels(A, B, metric=self.kernel, **params), dtype=np.float64)
 
     def _roots(self, squared: Array) -> Array:
-        """Return square roots; raise if a squared distance is negative by more than rounding."""
         if squared.min() < -ROUNDING * np.abs(squared).max():
             raise ValueError(
                 f"kernel={self.kernel!r} gives a negative squared distance ({squared.min():g}), so it is not positive "
                 "semi-definite; choose another kernel or other kernel_params."
             )
-        return np.sqrt(np.maximum(squared, 0.0)).astype(self.dtype, copy=False)
+        return np.asarray(np.sqrt(np.maximum(squared, 0.0)))

@@ -42,7 +42,6 @@ class LandmarkRows(Source):
 
     @property
     def n(self) -> int:
-        """Number of objects."""
         return int(self.strip.shape[1])
 
     def __len__(self) -> int:
@@ -55,7 +54,6 @@ class LandmarkRows(Source):
 
     @property
     def dtype(self) -> np.dtype[Any]:
-        """Type of the dissimilarities."""
         return self.strip.dtype
 
     def tile(self, rows: slice | IntArray, columns: slice | IntArray) -> Array:

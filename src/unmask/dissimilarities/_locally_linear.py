@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 from scipy.sparse.csgraph import connected_components
 
 from .._typing import Array, IntArray
-from ..checking import MapWarning, require_number, warn_user
+from ..checking import MapWarning, warn_user
 from ..graphs import near_pairs, shortest_ways_out, undirected
 from ..kernels import Source
-from ._sparse import SparsePrecision, SparseSpectral
+from ._laplacian import SparsePrecision, SparseSpectral
 from ._spectral import nearly_zero, raised, reconstruction
 
 
@@ -26,9 +26,6 @@ class LocallyLinear(SparseSpectral):
     the covariance. The dissimilarities' unit is not that of the data, and directions that the weights reproduce almost
     exactly are drawn out very far, so that metric scaling of them differs much from classical scaling.
 
-    :class:`unmask.SpectralMap` draws the map from a sparse factor of M. The tables `dissimilarities_`, `covariance_`
-    and `precision_` are made when they are read: memory N squared, time N sparse systems.
-
     Parameters
     ----------
     n_neighbors : int or None, default=6
@@ -36,25 +33,23 @@ class LocallyLinear(SparseSpectral):
         all others.
     graph : {"neighbors", "chain", "ring", "tree"}, default="neighbors"
         As in :class:`LaplacianEigenmaps`; of a chain, each object is a mean of the ones beside it.
-    ridge : "auto" or float, default="auto"
-        Added to the diagonal of the products of an object's neighbours, as a share of their sum. ``"auto"``: 1e-3 where
+    ridge : float, optional
+        Added to the diagonal of the products of an object's neighbours, as a share of their sum. By default 1e-3 where
         the products are singular, so that many weights reconstruct the object equally well (always if it has more
         neighbours than features), and 0 elsewhere.
     on_disconnected : {"join", "error"}, default="join"
         What to do if several groups of objects have all their neighbours among themselves, so that the places of the
         groups are undetermined: give each but the largest the shortest edge that leaves it, with a warning that counts
         them, or raise an error.
-    metric, metric_params, dtype
+    metric, metric_params
         As in :class:`LaplacianEigenmaps`.
 
     Attributes
     ----------
-    graph_ : scipy sparse array of shape (n_objects, n_objects)
-        As in :class:`LaplacianEigenmaps`.
     weights_ : scipy sparse array of shape (n_objects, n_objects)
         In row i the weights that reconstruct object i.
-    precision_, covariance_, dissimilarities_ : ndarray of shape (n_objects, n_objects)
-        ``M M'``, its pseudo-inverse, and roots of ``k_ii - 2 k_ij + k_jj``.
+    graph_, precision_, covariance_, dissimilarities_
+        As in :class:`LaplacianEigenmaps`.
     objective_ : float
         Sum of the squared errors of reconstruction, which the weights minimise.
     n_components_joined_ : int
@@ -75,11 +70,9 @@ class LocallyLinear(SparseSpectral):
     array([0.5, 0.5])
     """
 
-    ridge: Any = "auto"
+    ridge: float | None = None
 
-    def _check_parameters(self) -> None:
-        super()._check_parameters()
-        _require_ridge(self.ridge)
+    _RULES = SparseSpectral._RULES | {"ridge": (None, 0.0)}
 
     def _find(self, neighbours: sp.csr_array, source: Source) -> SparsePrecision:
         groups = _closed_groups(neighbours)
@@ -99,12 +92,12 @@ class LocallyLinear(SparseSpectral):
             ends = np.append(old.coords[0], i), np.append(old.coords[1], j)
             neighbours = sp.csr_array((np.append(old.data, lengths), ends), shape=old.shape)
             groups = _closed_groups(neighbours)
-        found = _reconstruct(source, neighbours, self.ridge)
-        self.graph_, self.weights_ = undirected(neighbours), found.weights
-        self.objective_ = float(found.errors.sum())
-        M = sp.csc_array(sp.eye_array(source.n) - found.weights.T)
+        self.graph_ = undirected(neighbours)
+        self.weights_, errors, _ = _reconstruct(source, neighbours, self.ridge)
+        self.objective_ = float(errors.sum())
+        M = sp.csc_array(sp.eye_array(source.n) - self.weights_.T)
         # Only objects of the last closed group, on which all others depend, can be held at 0.
-        used = np.bincount(found.weights.indices, minlength=source.n)
+        used = np.bincount(self.weights_.indices, minlength=source.n)
         return SparsePrecision(M, is_laplacian=False, ground=int(groups[0][np.argmax(used[groups[0]])]))
 
 
@@ -117,8 +110,6 @@ class AcyclicLocallyLinear(SparseSpectral):
     order, and noise with the variance of what is left; the last object is free. The dissimilarities are in the
     unit of the data, and depend much on the order: try several and compare :func:`unmask.inspection.gplvm_score`.
 
-    Tables are made when they are read, as in :class:`LocallyLinear`.
-
     Parameters
     ----------
     n_neighbors : int or None, default=6
@@ -126,7 +117,7 @@ class AcyclicLocallyLinear(SparseSpectral):
         takes all later ones.
     order : array-like of shape (n_objects,), optional
         Positions of the objects, first to last; by default the order in which they are given (of time, say).
-    ridge, metric, metric_params, dtype
+    ridge, metric, metric_params
         As in :class:`LocallyLinear`.
 
     Attributes
@@ -139,16 +130,12 @@ class AcyclicLocallyLinear(SparseSpectral):
         Inverse of each object's squared error of reconstruction; 0 for the last. An object reproduced
         exactly (error below 1e-8 of the median) has no finite precision; its error counts as 1e-3 of the median, with a
         warning.
-    precision_ : ndarray of shape (n_objects, n_objects)
-        ``M diag(precisions_) M'``, M with 1 on the diagonal and minus the weights of object i in column i. It is that
-        of the sum of all columns of the data; for one of p columns, multiply by p.
-    covariance_, dissimilarities_ : ndarray of shape (n_objects, n_objects)
-        Its pseudo-inverse (divide by p for one column), and roots of ``k_ii - 2 k_ij + k_jj``.
+    precision_, covariance_, dissimilarities_ : ndarray of shape (n_objects, n_objects)
+        ``M diag(precisions_) M'`` for the sum of all p columns of the data (multiply by p for one), M with 1 on the
+        diagonal and minus the weights of object i in column i; its pseudo-inverse, and the distances of that.
     objective_ : float
         Sum over objects, without the last, of the logarithm of the precision less precision times squared error: what
         the precisions maximise. With ``log N`` added it is that of :class:`MaximumEntropyUnfolding`.
-    n_components_joined_ : int
-        Always 1.
 
     References
     ----------
@@ -165,14 +152,12 @@ class AcyclicLocallyLinear(SparseSpectral):
     """
 
     order: Any = None
-    ridge: Any = "auto"
+    ridge: float | None = None
     # No parameters here: the order makes the graph, which is always connected.
     graph: str = field(default="neighbors", init=False)
     on_disconnected: str = field(default="join", init=False)
 
-    def _check_parameters(self) -> None:
-        super()._check_parameters()
-        _require_ridge(self.ridge)
+    _RULES = SparseSpectral._RULES | {"ridge": (None, 0.0)}
 
     def _neighbours(self, source: Source) -> sp.csr_array:
         n = source.n
@@ -185,25 +170,19 @@ class AcyclicLocallyLinear(SparseSpectral):
         return near_pairs(source.rows, n, self.n_neighbors, place=np.argsort(self._order))
 
     def _find(self, neighbours: sp.csr_array, source: Source) -> SparsePrecision:
-        self.n_components_joined_ = 1  # all objects but the last have a later neighbour
-        found = _reconstruct(source, neighbours, self.ridge)
-        self.graph_, self.weights_ = undirected(neighbours), found.weights
-        free, last, errors = self._order[:-1], int(self._order[-1]), found.errors
+        self.graph_ = undirected(neighbours)
+        self.weights_, errors, nearest = _reconstruct(source, neighbours, self.ridge)
+        free, last = self._order[:-1], int(self._order[-1])
         # An object with a duplicate among its neighbours is reproduced exactly, but for the ridge.
-        errors[free[nearly_zero(found.nearest[free])]] = 0.0
+        errors[free[nearly_zero(nearest[free])]] = 0.0
         capped = raised(
             errors[free], "objects are reproduced by their neighbours (nearly) exactly; their squared errors"
         )
         precisions = self.precisions_ = np.zeros(source.n)
         precisions[free] = 1.0 / capped
         self.objective_ = float(np.sum(np.log(precisions[free]) - precisions[free] * errors[free]))
-        M = sp.csc_array((sp.eye_array(source.n) - found.weights.T) @ sp.diags_array(np.sqrt(precisions)))
+        M = sp.csc_array((sp.eye_array(source.n) - self.weights_.T) @ sp.diags_array(np.sqrt(precisions)))
         return SparsePrecision(M, is_laplacian=False, ground=last)
-
-
-def _require_ridge(ridge: Any) -> None:
-    if not (isinstance(ridge, str) and ridge == "auto"):
-        require_number("ridge", ridge, 0.0)
 
 
 def _closed_groups(neighbours: sp.csr_array) -> list[IntArray]:
@@ -212,21 +191,12 @@ def _closed_groups(neighbours: sp.csr_array) -> list[IntArray]:
     joined = sp.csr_array((np.ones(neighbours.nnz), neighbours.indices, neighbours.indptr), shape=neighbours.shape)
     count, group = connected_components(joined, directed=True, connection="strong")
     i, j = joined.tocoo().coords
-    leaves = np.zeros(count, dtype=bool)
-    leaves[group[i[group[i] != group[j]]]] = True
-    return [np.flatnonzero(group == own) for own in np.flatnonzero(~leaves)]
+    leaves = np.unique(group[i[group[i] != group[j]]])
+    return [np.flatnonzero(group == own) for own in np.setdiff1d(np.arange(count), leaves)]
 
 
-class Reconstruction(NamedTuple):
-    """Each object as a weighted mean of its neighbours."""
-
-    weights: sp.csr_array
-    errors: Array  # squared
-    nearest: Array  # squared length to the nearest neighbour
-
-
-def _reconstruct(source: Any, neighbours: sp.csr_array, ridge: Any) -> Reconstruction:
-    """Return the weights that reconstruct each object from its neighbours, and the squared errors."""
+def _reconstruct(source: Any, neighbours: sp.csr_array, ridge: float | None) -> tuple[sp.csr_array, Array, Array]:
+    """Return the weights that reconstruct each object, its squared error, and its squared length to the nearest."""
     n = source.n
     errors, nearest, weights = np.zeros(n), np.full(n, np.inf), np.zeros(neighbours.nnz)
     for i in range(n):
@@ -236,4 +206,4 @@ def _reconstruct(source: Any, neighbours: sp.csr_array, ridge: Any) -> Reconstru
             squared = np.asarray(source.tile(np.append(near, i), near), dtype=np.float64) ** 2
             nearest[i] = squared[-1].min()
             weights[own], errors[i] = reconstruction(squared[-1], squared[:-1], ridge)
-    return Reconstruction(sp.csr_array((weights, neighbours.indices, neighbours.indptr), shape=(n, n)), errors, nearest)
+    return sp.csr_array((weights, neighbours.indices, neighbours.indptr), shape=(n, n)), errors, nearest

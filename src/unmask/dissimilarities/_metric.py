@@ -16,13 +16,11 @@ from ..checking import (
     computed,
     labels_of,
     name_object,
-    require_choice,
-    require_jobs,
     warn_user,
 )
 from ..kernels import OneBlasThread, empty_square
-from ._base import DTYPES, DissimilarityTransformer
-from ._metrics import count, make_comparison, take
+from ._base import DissimilarityTransformer
+from ._metrics import make_comparison
 from ._on_demand import OnDemand, fill
 from ._rows import Rows
 
@@ -112,6 +110,8 @@ class Metric(DissimilarityTransformer):
     dtype: str = "float64"
     n_jobs: int | None = None
 
+    _RULES = {"dtype": ("float64", "float32"), "n_jobs": None}
+
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         try:
@@ -155,8 +155,7 @@ class Metric(DissimilarityTransformer):
     def _read(self, X: Any) -> OnDemand:
         """Learn from all objects, and return their dissimilarities as a source."""
         self.__dict__.pop("dissimilarities_", None)
-        require_choice("dtype", self.dtype, DTYPES)
-        require_jobs(self.n_jobs)
+        self._check_parameters()
         comparison, rows = make_comparison(self.metric, self.metric_params), Rows(self, X, new=False)
         with OneBlasThread():
             self._objects = comparison.fit(rows)
@@ -177,21 +176,21 @@ class Metric(DissimilarityTransformer):
         rows = Rows(self, X, new=True)
         with OneBlasThread():
             new = self._comparison.coordinates(rows)
-        return count(new), self._rows_of_new(rows, new, height or count(new))
+        return new.shape[0], self._rows_of_new(rows, new, height or new.shape[0])
 
     def _rows_of_new(self, rows: Rows, new: Any, height: int) -> Iterator[Array]:
-        n, fitted, missing = count(new), count(self._objects), 0
+        n, fitted, missing = new.shape[0], self._objects.shape[0], 0
         for top in range(0, n, height):
             names = (lambda row, top=top: rows.object(top + row)), (lambda at: name_object(self._labels, at))
             some = new[top : top + height]
-            D = np.empty((count(some), fitted), dtype=self.dtype)
+            D = np.empty((some.shape[0], fitted), dtype=self.dtype)
             missing += fill(D, self._comparison, some, self._objects, names, self.n_jobs)
             yield D
         self._warn_of_missing(missing, n * fitted)
 
     def _keep(self, which: IntArray) -> None:
         """Forget all fitted objects but some; new objects are then compared with these alone."""
-        self._objects = take(self._objects, which)
+        self._objects = self._objects[which]
         self._labels = None if self._labels is None else self._labels[which]
 
     def _warn_of_missing(self, missing: int, pairs: int) -> None:

@@ -1,8 +1,8 @@
 """The table of metrics: how each changes the coordinates of the objects, and the distance between these.
 
 To add a metric, add an entry to ``METRICS``. ``read`` returns the checked data of :class:`Rows`; ``learn`` returns what
-depends on all fitted objects (ranges, variances) and on ``metric_params``; ``change`` returns coordinates; ``distance``
-compares the coordinates of some objects with those of others.
+depends on all fitted objects (ranges, variances) and on ``metric_params``; ``change`` returns coordinates, one entry or
+row for each object; ``distance`` compares the coordinates of some objects with those of others.
 """
 
 from __future__ import annotations
@@ -21,20 +21,11 @@ from sklearn.metrics import pairwise_distances
 from sklearn.metrics.pairwise import haversine_distances
 from sklearn.preprocessing import normalize
 
-from .._typing import Array, IntArray
+from .._typing import Array
 from ..checking import quote, require_number
 from ._gower import code_columns, gower, learn_columns, read_columns
 from ._rows import Rows
-from ._sequences import (
-    histograms,
-    read_order,
-    read_sequences,
-    read_warping,
-    samples,
-    series,
-    warping,
-    wasserstein,
-)
+from ._sequences import histograms, read_order, read_sequences, read_warping, samples, series, warping, wasserstein
 
 # From this many columns on, Euclidean distances come from products of rows. A square below this share of the sizes of
 # the two rows has lost digits and is computed again.
@@ -61,15 +52,15 @@ def _numbers_or_sparse(rows: Rows) -> Any:
             f"metric_params={rows.estimator.metric_params!r} cannot be used with a sparse X; leave it out, or pass "
             "X.toarray()."
         )
-    if values.indices.dtype == np.int32 or max(values.nnz, *values.shape) > np.iinfo(np.int32).max:
-        return values
-    # Some distances of scikit-learn take 32-bit indices only.
-    indices, starts = (array.astype(np.int32) for array in (values.indices, values.indptr))
-    return type(values)((values.data, indices, starts), shape=values.shape)
+    if values.indices.dtype != np.int32 and max(values.nnz, *values.shape) <= np.iinfo(np.int32).max:
+        # Some distances of scikit-learn take 32-bit indices only.
+        indices, starts = (array.astype(np.int32) for array in (values.indices, values.indptr))
+        values = type(values)((values.data, indices, starts), shape=values.shape)
+    return values
 
 
-def _numbers_or_missing(rows: Rows) -> Array:
-    return np.asarray(rows.table(ensure_all_finite="allow-nan", dtype=np.float64), order="F")
+def _numbers_or_missing(rows: Rows) -> Any:
+    return rows.table(ensure_all_finite="allow-nan", dtype=np.float64)
 
 
 def _options(rows: Rows, values: Any, params: Params) -> Params:
@@ -77,9 +68,7 @@ def _options(rows: Rows, values: Any, params: Params) -> Params:
     p = params.get("p", 2)
     if isinstance(p, bool) or not isinstance(p, Real) or not float(p) > 0:
         raise ValueError(f"metric_params['p']={p!r} must be a number above 0.")
-    if "w" not in params:
-        return params
-    return params | {"w": rows.per_column("w", params["w"], values.shape[1], 0.0)}
+    return params | {"w": rows.per_column("w", params["w"], values.shape[1])} if "w" in params else params
 
 
 # ---- changes of coordinates
@@ -90,38 +79,23 @@ def _same(_rows: Rows, values: Any, _learnt: Any) -> Any:
 
 
 def _presence(rows: Rows, values: Array, _learnt: Any) -> Array:
-    wrong = (values != 0) & (values != 1)
-    if wrong.any():
-        raise ValueError(
-            f"X holds {rows.first_cell(values, wrong)}, but metric={rows.estimator.metric!r} compares 1 (present) with "
-            "0 (absent); pass X > 0 if that is meant, or metric='braycurtis' to compare amounts."
-        )
+    rows.refuse_cells(
+        values,
+        (values != 0) & (values != 1),
+        f"but metric={rows.estimator.metric!r} compares 1 (present) with 0 (absent); pass X > 0 if that is meant, or "
+        "metric='braycurtis' to compare amounts.",
+    )
     return values.astype(bool)
 
 
 def _amounts(rows: Rows, values: Array, _learnt: Any) -> Array:
-    if (values < 0).any():
-        raise ValueError(
-            f"Negative values in data: X holds {rows.first_cell(values, values < 0)}, but "
-            f"metric={rows.estimator.metric!r} compares amounts; use metric='euclidean' for values of both signs."
-        )
-    return values
-
-
-def _shares(rows: Rows, values: Array, _learnt: Any = None) -> Array:
-    _amounts(rows, values, None)
-    _require_rows(values.any(axis=1), rows, "is all zeros, which cannot be shares")
-    return values
+    return rows.amounts(values)
 
 
 def _scaled_shares(rows: Rows, values: Array, _learnt: Any) -> Array:
     """Return amounts whose sums cannot overflow; scipy divides by the sums."""
-    values = _shares(rows, values).astype(np.float64)
+    values = rows.shares(values)
     return np.asarray(values / values.max(axis=1, keepdims=True))
-
-
-def _histograms(rows: Rows, values: Array, learnt: Params) -> Any:
-    return histograms(rows, _shares(rows, values), learnt)
 
 
 def _root_shares(rows: Rows, values: Array, _learnt: Any) -> Array:
@@ -131,14 +105,14 @@ def _root_shares(rows: Rows, values: Array, _learnt: Any) -> Array:
 
 
 def _varying(rows: Rows, values: Array, _learnt: Any) -> Array:
-    _require_rows(np.ptp(values, axis=1) > 0, rows, "is constant and correlates with nothing")
+    rows.require_rows(np.ptp(values, axis=1) > 0, "is constant and correlates with nothing")
     return values
 
 
 def _directions(rows: Rows, values: Any, options: Params) -> Any:
     """Return rows whose squared distances are ``1 - cos``, also where one less a product of rows would cancel."""
     some = np.asarray(abs(values).sum(axis=1)).ravel() > 0 if issparse(values) else values.any(axis=1)
-    _require_rows(some, rows, "is all zeros, which have no direction")
+    rows.require_rows(some, "is all zeros, which have no direction")
     if issparse(values):
         return normalize(values.astype(np.float64)) / np.sqrt(2.0)
     values = values.astype(np.float64) * np.sqrt(options.get("w", 1.0))
@@ -150,40 +124,30 @@ def _places(rows: Rows, values: Array, _learnt: Any) -> Array:
     if values.shape[1] != 2:
         raise ValueError(f"X has {values.shape[1]} columns, {takes}.")
     beyond = np.abs(values) > np.array([np.pi / 2, 2 * np.pi]) * (1 + 1e-6)
-    if beyond.any():
-        cell = rows.first_cell(values, beyond)
-        raise ValueError(f"X holds {cell}, {takes}; pass numpy.radians(X) if these are degrees.")
+    rows.refuse_cells(values, beyond, f"{takes}; pass numpy.radians(X) if these are degrees.")
     return values
 
 
 def _log_ratios(rows: Rows, values: Array, params: Params) -> Array:
     """Return the logarithms of the parts less their mean in each object (Aitchison 1986)."""
     pseudocount = require_number("metric_params['pseudocount']", params.get("pseudocount", 0.0), 0.0)
-    parts = _amounts(rows, values, None) + np.float64(pseudocount)
-    if (parts == 0).any():
-        raise ValueError(
-            f"X holds {rows.first_cell(parts, parts == 0)}, which has no logarithm; replace zeros, pass "
-            "metric_params={'pseudocount': 0.5} to add so much to every cell, or use metric='robust_aitchison'."
-        )
+    parts = rows.amounts(values) + np.float64(pseudocount)
+    why = (
+        "which has no logarithm; replace zeros, pass metric_params={'pseudocount': 0.5} to add so much to every cell, "
+        "or use metric='robust_aitchison'."
+    )
+    rows.refuse_cells(parts, parts == 0, why)
     logarithms = np.log(parts)
     return np.asarray(logarithms - logarithms.mean(axis=1, keepdims=True))
 
 
 def _robust_log_ratios(rows: Rows, values: Array, _params: Params) -> Array:
     """Return the logarithms of the parts above 0 less their mean, and 0 for the other parts."""
-    parts = _shares(rows, values).astype(np.float64)
+    parts = rows.shares(values)
     there = parts > 0
     logarithms = np.log(parts, out=np.zeros_like(parts), where=there)
     mean = logarithms.sum(axis=1, keepdims=True) / there.sum(axis=1, keepdims=True)
     return np.where(there, logarithms - mean, 0.0)
-
-
-def _require_rows(sound: Any, rows: Rows, what: str) -> None:
-    if not np.all(sound):
-        raise ValueError(
-            f"metric={rows.estimator.metric!r} is not defined for {rows.object(int(np.argmin(sound)))} of X: it {what} "
-            f"({int(np.sum(~sound))} such in all); leave it out, or use metric='euclidean'."
-        )
 
 
 # ---- linear changes that are learnt from all fitted objects
@@ -193,7 +157,7 @@ def _deviations(rows: Rows, values: Array, params: Params) -> tuple[Array, Array
     """Return the means and the inverses of the standard deviations of the columns."""
     centre = values.mean(axis=0, dtype=np.float64)
     if params.get("V") is not None:
-        variance = rows.per_column("V", params["V"], values.shape[1], 0.0)
+        variance = rows.per_column("V", params["V"], values.shape[1])
         constant = variance == 0
     else:
         variance = (values - centre).var(axis=0, ddof=1)  # shifted first: a large mean costs digits
@@ -289,9 +253,8 @@ def _cosine(x: Any, y: Any, _learnt: Any) -> Array:
 
 
 def _jensen_shannon(x: Array, y: Array, _learnt: Any) -> Array:
-    distances = np.asarray(cdist(x, y, "jensenshannon"))
-    distances[np.isnan(distances)] = 0.0  # the root of a rounding error below 0, for nearly equal rows
-    return distances
+    # NaN is the root of a rounding error below 0, for nearly equal rows.
+    return np.asarray(np.nan_to_num(cdist(x, y, "jensenshannon"), nan=0.0))
 
 
 def _haversine(x: Array, y: Array, _learnt: Any) -> Array:
@@ -305,8 +268,7 @@ def _nan_euclidean(x: Array, y: Array, _learnt: Any) -> Array:
     for k in range(x.shape[1]):
         difference = x[:, k, None] - y[None, :, k]
         present = ~np.isnan(difference)
-        np.square(difference, out=difference)
-        np.add(total, difference, out=total, where=present)
+        np.add(total, difference**2, out=total, where=present)
         shared += present
     return np.asarray(np.sqrt(total * (x.shape[1] / shared)))
 
@@ -314,29 +276,21 @@ def _nan_euclidean(x: Array, y: Array, _learnt: Any) -> Array:
 # ---- functions of two rows
 
 
-def _float64(rows: Rows) -> Array:
-    return np.asarray(rows.table(), dtype=np.float64)
-
-
 def _called(function: Callable[..., float], x: Array, y: Array, params: Params) -> Array:
-    return np.asarray(cdist(x, y, function, **params))
+    return np.asarray(cdist(x.astype(np.float64), y.astype(np.float64), function, **params))
 
 
 def _require_metric(function: Callable[..., float], rows: Rows, values: Array, params: Params) -> Params:
     """Check on the first objects that a function is symmetric and 0 for equal rows."""
-    name, D = _name(function), _called(function, values[:CHECKED], values[:CHECKED], params)
-    differ = np.argwhere(~np.isclose(D, D.T, rtol=1e-10, atol=0.0, equal_nan=True))
-    for i, j in differ[:1]:
+    gives, D = f"metric={_name(function)!r} gives", _called(function, values[:CHECKED], values[:CHECKED], params)
+    for i, j in np.argwhere(~np.isclose(D, D.T, rtol=1e-10, atol=0.0, equal_nan=True))[:1]:
         raise ValueError(
-            f"metric={name!r} gives {D[i, j]:g} for {rows.object(i)} and {rows.object(j)} but {D[j, i]:g} the other "
-            "way round; make it symmetric, for example by the mean of the two."
+            f"{gives} {D[i, j]:g} for {rows.object(i)} and {rows.object(j)} but {D[j, i]:g} the other way round; make "
+            "it symmetric, for example by the mean of the two."
         )
-    itself = np.abs(np.diagonal(D))
-    if itself.max() > 1e-6 * np.abs(D).max():
-        i = int(np.argmax(itself))
-        raise ValueError(
-            f"metric={name!r} gives {D[i, i]:g} for {rows.object(i)} and itself; it must be 0. Is it a similarity?"
-        )
+    i = int(np.argmax(np.abs(np.diagonal(D))))
+    if abs(D[i, i]) > 1e-6 * np.abs(D).max():
+        raise ValueError(f"{gives} {D[i, i]:g} for {rows.object(i)} and itself; it must be 0. Is it a similarity?")
     return params
 
 
@@ -382,31 +336,22 @@ def _of_scipy(name: str, change: Any = _same, parameters: tuple[str, ...] = ("w"
     return Entry(partial(_scipy, name), change, parameters=parameters, **options)
 
 
+_PRESENCE = ("dice", "jaccard", "rogerstanimoto", "russellrao", "sokalsneath", "yule")
 METRICS: dict[str, Entry] = {
-    "aitchison": Entry(
-        _euclidean, _log_ratios, parameters=("pseudocount",), compiled="euclidean", positive=True
-    ),
+    **{name: _of_scipy(name) for name in ("canberra", "chebyshev", "hamming")},
+    **{name: _of_scipy(name, _presence) for name in _PRESENCE},
+    "aitchison": Entry(_euclidean, _log_ratios, parameters=("pseudocount",), compiled="euclidean", positive=True),
     "braycurtis": _of_scipy("braycurtis", _amounts, positive=True),
-    "canberra": _of_scipy("canberra"),
-    "chebyshev": _of_scipy("chebyshev"),
     "cityblock": _of_scipy("cityblock", read=_numbers_or_sparse, compiled="cityblock"),
     "correlation": _of_scipy("correlation", _varying),
-    "cosine": Entry(
-        _cosine, _directions, read=_numbers_or_sparse, parameters=("w",), compiled="sqeuclidean"
-    ),
-    "dice": _of_scipy("dice", _presence),
-    "dtw": Entry(
-        warping, series, read_warping, read_sequences,
-        parameters=("penalty", "window"), parallel=False,
-    ),
+    "cosine": Entry(_cosine, _directions, read=_numbers_or_sparse, parameters=("w",), compiled="sqeuclidean"),
+    "dtw": Entry(warping, series, read_warping, read_sequences, ("penalty", "window"), parallel=False),
     "euclidean": _of_scipy("euclidean", read=_numbers_or_sparse, compiled="euclidean"),
     "gower": Entry(
         gower, code_columns, learn_columns, read_columns,
         parameters=("asymmetric", "weights"), may_miss=True, allow_nan=True, text=True,
     ),
-    "hamming": _of_scipy("hamming"),
     "haversine": Entry(_haversine, _places),
-    "jaccard": _of_scipy("jaccard", _presence),
     "hellinger": Entry(_euclidean, _root_shares, compiled="euclidean", positive=True),
     # scipy takes the base of the logarithm, which is a factor only, for two vectors but not for tables.
     "jensenshannon": Entry(_jensen_shannon, _scaled_shares, positive=True),
@@ -414,16 +359,12 @@ METRICS: dict[str, Entry] = {
     "minkowski": _of_scipy("minkowski", parameters=("p", "w")),
     "nan_euclidean": Entry(_nan_euclidean, read=_numbers_or_missing, may_miss=True, allow_nan=True),
     "robust_aitchison": Entry(_euclidean, _robust_log_ratios, compiled="euclidean", positive=True),
-    "rogerstanimoto": _of_scipy("rogerstanimoto", _presence),
-    "russellrao": _of_scipy("russellrao", _presence),
     "seuclidean": Entry(_euclidean, _rescaled, _deviations, parameters=("V",), compiled="euclidean"),
-    "sokalsneath": _of_scipy("sokalsneath", _presence),
     "sqeuclidean": _of_scipy("sqeuclidean", compiled="sqeuclidean"),
     "wasserstein": Entry(wasserstein, samples, read_order, read_sequences, ("order",), allow_nan=True),
     "wasserstein_histogram": Entry(
-        wasserstein, _histograms, read_order, parameters=("order", "positions"), positive=True
+        wasserstein, histograms, read_order, parameters=("order", "positions"), positive=True
     ),
-    "yule": _of_scipy("yule", _presence),
 }  # fmt: skip
 # Other names, of scikit-learn or of earlier versions of scipy.
 OTHER_NAMES = {
@@ -478,8 +419,9 @@ def make_comparison(metric: Any, metric_params: Any) -> Comparison:
         raise ValueError(f"metric_params={metric_params!r} must be a dict, for example {{'p': 3}}, or None.")
     params = dict(metric_params or {})
     if callable(metric):
-        called = partial(_called, metric), _same, partial(_require_metric, metric), _float64
-        return Comparison(_name(metric), Entry(*called, None, parallel=False), params)
+        checked = partial(_require_metric, metric)
+        entry = Entry(partial(_called, metric), learn=checked, parameters=None, parallel=False)
+        return Comparison(_name(metric), entry, params)
     if isinstance(metric, str) and metric == "precomputed":
         raise ValueError(
             "metric='precomputed' leaves nothing to compute: X holds dissimilarities already; pass it to an estimator "
@@ -503,18 +445,3 @@ def _suggestion(metric: Any) -> str:
     if near:
         return f"did you mean {' or '.join(map(repr, near))}?"
     return f"give one of {', '.join(NAMES)}, or a function of two rows."
-
-
-# ---- some objects
-
-
-def count(objects: Any) -> int:
-    """Return the number of objects; sparse matrices have no length."""
-    return int(objects.shape[0]) if hasattr(objects, "shape") else len(objects)
-
-
-def take(objects: Any, which: slice | IntArray) -> Any:
-    """Return some objects, by a slice or by their positions; series are in a list."""
-    if isinstance(objects, list) and not isinstance(which, slice):
-        return [objects[at] for at in which]
-    return objects[which]

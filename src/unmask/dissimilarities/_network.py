@@ -9,9 +9,9 @@ import numpy as np
 import scipy.sparse as sp
 
 from .._typing import Array, IntArray
-from ..checking import MissingDissimilarityWarning, quote, require_choice, warn_user
+from ..checking import MissingDissimilarityWarning, quote, warn_user
 from ..graphs import adjacency_graph, as_network, describe_parts, network_graph, shortest_paths
-from ._base import DTYPES, DissimilarityTransformer
+from ._base import DissimilarityTransformer
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -33,8 +33,6 @@ class NetworkDissimilarity(DissimilarityTransformer):
     on_disconnected : {"error", "missing"}, default="error"
         What to do with a network that falls into parts: raise an error, or leave the dissimilarities between parts
         missing (NaN), with a warning.
-    dtype : {"float64", "float32"}, default="float64"
-        Type of the result; float32 takes half the memory.
 
     Attributes
     ----------
@@ -59,7 +57,8 @@ class NetworkDissimilarity(DissimilarityTransformer):
 
     weight: str | None = field(default="weight", kw_only=False)
     on_disconnected: str = "error"
-    dtype: str = "float64"
+
+    _RULES = {"on_disconnected": ("error", "missing")}
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -70,8 +69,6 @@ class NetworkDissimilarity(DissimilarityTransformer):
     def _fit(self, X: Any) -> None:
         if self.weight is not None and not isinstance(self.weight, str):
             raise ValueError(f"weight={self.weight!r} must be the name of an attribute of the edges, or None.")
-        require_choice("on_disconnected", self.on_disconnected, ("error", "missing"))
-        require_choice("dtype", self.dtype, DTYPES)
         self.graph_, self.nodes_, self._labels = self._read(X)
         self.n_features_in_ = len(self.nodes_)
         parts = describe_parts(self.graph_)
@@ -81,7 +78,7 @@ class NetworkDissimilarity(DissimilarityTransformer):
             )
         if parts:
             warn_user(f"the network {parts}; dissimilarities between them are NaN.", MissingDissimilarityWarning)
-        self.dissimilarities_ = self._paths(self.graph_)
+        self.dissimilarities_ = _paths(self.graph_)
 
     def _new(self, X: Any) -> tuple[Array, Any]:
         graph, nodes, labels = self._read(X)
@@ -89,7 +86,7 @@ class NetworkDissimilarity(DissimilarityTransformer):
         absent = [node for node in self.nodes_ if node not in place]
         if absent:
             raise ValueError(f"the network lacks {len(absent)} of the fitted nodes: {quote(absent)}.")
-        return self._paths(graph, np.array([place[node] for node in self.nodes_])).T, labels
+        return _paths(graph, np.array([place[node] for node in self.nodes_])).T, labels
 
     def _read(self, X: Any) -> tuple[Any, list[Any], Any]:
         """Return the graph, its nodes, and labels where the nodes have names."""
@@ -109,8 +106,8 @@ class NetworkDissimilarity(DissimilarityTransformer):
             "(for an array in which 0 means no edge, pass scipy.sparse.csr_array(X))."
         )
 
-    def _paths(self, graph: Any, sources: IntArray | None = None) -> Array:
-        """Return the lengths of the shortest paths, from all nodes or some; NaN where there is none."""
-        D = shortest_paths(graph, self.dtype, sources)
-        D[np.isinf(D)] = np.nan
-        return D
+
+def _paths(graph: Any, sources: IntArray | None = None) -> Array:
+    """Return the lengths of the shortest paths, from all nodes or some; NaN where there is none."""
+    D = shortest_paths(graph, sources=sources)
+    return np.where(np.isinf(D), np.nan, D)

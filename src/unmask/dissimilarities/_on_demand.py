@@ -15,7 +15,7 @@ from .. import kernels
 from .._typing import Array
 from ..checking import name_object
 from ..kernels import LARGE, OneBlasThread, Source, Which, Workers, resolve_threads
-from ._metrics import Comparison, count, take
+from ._metrics import Comparison
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -64,7 +64,7 @@ class OnDemand(Source):
 
     @property
     def n(self) -> int:
-        return count(self.objects)
+        return int(self.objects.shape[0])
 
     @property
     def is_large(self) -> bool:
@@ -102,8 +102,7 @@ class OnDemand(Source):
             values = np.asarray(self._features.between(rows, at), dtype=self.dtype)
         else:
             with nullcontext() if self.comparison.entry.parallel else _ONE_AT_A_TIME:
-                x, y = take(self.objects, rows), take(self.objects, columns)
-                values = self.comparison.between(x, y, self.dtype)
+                values = self.comparison.between(self.objects[rows], self.objects[columns], self.dtype)
         values[i[:, None] == j] = 0.0
         names = (lambda at: self.name(int(i[at]))), (lambda at: self.name(int(j[at])))
         count_missing(values, self.comparison, names, self.objects)
@@ -149,7 +148,8 @@ def count_missing(
     if not wrong.any():
         return int(missing.sum())
     i, j = np.argwhere(wrong)[0]
-    largest = float(np.abs(objects).max()) if isinstance(objects, np.ndarray) else 0.0
+    is_table = isinstance(objects, np.ndarray) and objects.dtype != object
+    largest = float(np.abs(objects).max()) if is_table else 0.0
     if values[i, j] < 0:
         why = "a dissimilarity must be at least 0. Is it a similarity?"
     elif largest > 1e150:  # squares of smaller numbers are finite

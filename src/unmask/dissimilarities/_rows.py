@@ -24,8 +24,6 @@ from ..checking import (
 if TYPE_CHECKING:
     import pandas as pd
 
-FLOATS = [np.float64, np.float32]
-
 
 @dataclass
 class Rows:
@@ -52,7 +50,7 @@ class Rows:
     def table(self, **options: Any) -> Any:
         """Return X as a table of numbers, with the options of :func:`sklearn.utils.validation.validate_data`."""
         # Always in C order, because the rounding of sums over columns depends on the order in memory.
-        options = {"dtype": FLOATS, "order": "C", "ensure_min_samples": self.least, **options}
+        options = {"dtype": [np.float64, np.float32], "order": "C", "ensure_min_samples": self.least, **options}
         try:
             return validate_data(self.estimator, self.X, reset=not self.new, **options)
         except ValueError as error:
@@ -69,12 +67,32 @@ class Rows:
         names = getattr(self.estimator, "feature_names_in_", None)
         return f"column {position if names is None else repr(str(names[position]))}"
 
-    def first_cell(self, values: Array, wrong: Any) -> str:
-        """Return the first of the cells marked as wrong: value, object and column."""
-        row, column = np.argwhere(wrong)[0]
-        return f"{float(values[row, column]):g} ({self.object(row)}, {self.column(column)})"
+    def refuse_cells(self, values: Array, wrong: Any, why: str, before: str = "") -> None:
+        """Raise if cells are marked as wrong, naming the first."""
+        for row, column in np.argwhere(wrong)[:1]:
+            cell = f"{float(values[row, column]):g} ({self.object(row)}, {self.column(column)})"
+            raise ValueError(f"{before}X holds {cell}, {why}")
 
-    def per_column(self, key: str, given: Any, length: int, least: float) -> Array:
+    def require_rows(self, sound: Any, what: str) -> None:
+        """Raise unless all objects are marked as sound, naming the first."""
+        if not np.all(sound):
+            raise ValueError(
+                f"metric={self.estimator.metric!r} is not defined for {self.object(int(np.argmin(sound)))} of X: it "
+                f"{what} ({int(np.sum(~sound))} such in all); leave it out, or use metric='euclidean'."
+            )
+
+    def amounts(self, values: Array) -> Array:
+        """Return numbers after checking that none is below 0."""
+        why = f"but metric={self.estimator.metric!r} compares amounts; use metric='euclidean' for values of both signs."
+        self.refuse_cells(values, values < 0, why, "Negative values in data: ")
+        return values
+
+    def shares(self, values: Array) -> Array:
+        """Return amounts, in double precision, after checking that each object has some."""
+        self.require_rows(self.amounts(values).any(axis=1), "is all zeros, which cannot be shares")
+        return values.astype(np.float64)
+
+    def per_column(self, key: str, given: Any, length: int, least: float = 0.0) -> Array:
         """Return a parameter with one number per column; a Series is matched with the columns by name."""
         what, names = f"metric_params[{key!r}]", getattr(self.estimator, "feature_names_in_", None)
         if names is not None and is_pandas(given) and not is_unlabelled(given.index):
@@ -87,8 +105,7 @@ class Rows:
             raise ValueError(f"{what} must hold one number for each column of X: {error}.") from error
         if values.shape != (length,):
             raise ValueError(f"{what} has shape {values.shape} but X has {length} columns; pass one number for each.")
-        wrong = ~(np.isfinite(values) & (values >= least))
-        if wrong.any():
+        for wrong in values[~(np.isfinite(values) & (values >= least))][:1]:
             rule = "finite" if least == -np.inf else f"finite and at least {least:g}"
-            raise ValueError(f"{what} holds {values[wrong][0]:g}; each number must be {rule}.")
+            raise ValueError(f"{what} holds {wrong:g}; each number must be {rule}.")
         return values

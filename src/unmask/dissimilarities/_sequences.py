@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from functools import lru_cache
 from typing import Any
 
@@ -14,23 +15,26 @@ from ..checking import require_integer, require_number, require_package, warn_us
 from ..kernels import resolve_threads
 from ._rows import Rows
 
-# ---- reading
 
-
-def read_sequences(rows: Rows) -> list[Array]:
-    """Return one float64 array per object, NaN where a value is missing.
+def read_sequences(rows: Rows) -> Array:
+    """Return an array of arrays, one per object, with NaN where a value is missing.
 
     X is a table with one object per row, or a list, Series or one-dimensional array with one sequence per object.
     """
     X = rows.X
     if not isinstance(X, list | tuple) and len(getattr(X, "shape", (0, 0))) != 1:
-        return list(np.asarray(rows.table(ensure_all_finite="allow-nan"), dtype=np.float64))
-    for name in ("n_features_in_", "feature_names_in_"):
-        if not rows.new and hasattr(rows.estimator, name):
-            delattr(rows.estimator, name)  # left by an earlier fit to a table
+        return _array_of(np.asarray(rows.table(ensure_all_finite="allow-nan"), dtype=np.float64))
+    if not rows.new:
+        for name in ("n_features_in_", "feature_names_in_"):  # left by an earlier fit to a table
+            vars(rows.estimator).pop(name, None)
     if len(X) < rows.least:
         raise ValueError(f"Found array with {len(X)} sample(s) while a minimum of {rows.least} is required.")
-    return [_sequence(item, rows, row) for row, item in enumerate(X)]
+    return _array_of([_sequence(item, rows, row) for row, item in enumerate(X)])
+
+
+def _array_of(items: Iterable[Array]) -> Array:
+    """Return an array whose entries are arrays, of any lengths."""
+    return np.fromiter(items, dtype=object)
 
 
 def _sequence(item: Any, rows: Rows, row: int) -> Array:
@@ -58,36 +62,36 @@ def _require_some(values: Array, rows: Rows, row: int) -> Array:
 # ---- Wasserstein
 
 
-def read_order(rows: Rows, values: Any, params: dict[str, Any]) -> dict[str, Any]:
+def read_order(rows: Rows, values: Array, params: dict[str, Any]) -> dict[str, Any]:
     """Return the order of a Wasserstein distance and, of histograms, the positions of the columns."""
     learnt: dict[str, Any] = {"order": require_number("metric_params['order']", params.get("order", 1), 1.0)}
-    if isinstance(values, np.ndarray):
+    if values.ndim == 2:
         positions, columns = params.get("positions"), values.shape[1]
         given = np.arange(columns) if positions is None else positions
         learnt["positions"] = rows.per_column("positions", given, columns, -np.inf)
     return learnt
 
 
-def samples(rows: Rows, values: list[Array], _learnt: Any) -> list[Array]:
+def samples(rows: Rows, values: Array, _learnt: Any) -> Array:
     """Return for each object its sorted values, and the cumulative share at each; NaN only fills up short rows."""
     ordered = [_require_some(np.sort(sample[~np.isnan(sample)]), rows, row) for row, sample in enumerate(values)]
-    return [np.stack([sample, np.arange(1, len(sample) + 1) / len(sample)]) for sample in ordered]
+    return _array_of([np.stack([sample, np.arange(1, len(sample) + 1) / len(sample)]) for sample in ordered])
 
 
-def histograms(_rows: Rows, amounts: Array, learnt: dict[str, Any]) -> Any:
+def histograms(rows: Rows, amounts: Array, learnt: dict[str, Any]) -> Array:
     """Return what :func:`samples` does; of order 1, coordinates whose city-block distances are the distances."""
     order = np.argsort(learnt["positions"], kind="stable")
     positions = learnt["positions"][order]
-    shares = np.cumsum(amounts[:, order].astype(np.float64), axis=1)
+    shares = np.cumsum(rows.shares(amounts)[:, order], axis=1)
     shares /= shares[:, -1:]
     if learnt["order"] > 1.0:
-        return [np.stack([positions, share]) for share in shares]
+        return _array_of([np.stack([positions, share]) for share in shares])
     return shares[:, :-1] * np.diff(positions) if len(positions) > 1 else np.zeros((len(shares), 1))
 
 
-def wasserstein(x: Any, y: Any, learnt: dict[str, Any]) -> Array:
+def wasserstein(x: Array, y: Array, learnt: dict[str, Any]) -> Array:
     """Return Wasserstein distances."""
-    if isinstance(x, np.ndarray):
+    if x.ndim == 2:
         return np.asarray(cdist(x, y, "cityblock"))
     out = np.empty((len(x), len(y)))
     starts = [np.cumsum([0, *(one.shape[1] for one in side)]) for side in (x, y)]
@@ -127,32 +131,31 @@ def _compiled() -> Any:
 def read_warping(rows: Rows, _values: Any, params: dict[str, Any]) -> dict[str, Any]:
     """Return the options of dynamic time warping, after checking that the package is there."""
     window = params.get("window")
-    options = {
+    if _dtw().dtw_cc is None:
+        warn_user("dtaidistance lacks its compiled part and is slow; reinstall it with a C compiler.", RuntimeWarning)
+    return {
         "penalty": require_number("metric_params['penalty']", params.get("penalty", 0), 0.0),
         "window": None if window is None else require_integer("metric_params['window']", window, 1),
         "threads": resolve_threads(rows.estimator.n_jobs),
     }
-    if _dtw().dtw_cc is None:
-        warn_user("dtaidistance lacks its compiled part and is slow; reinstall it with a C compiler.", RuntimeWarning)
-    return options
 
 
-def series(rows: Rows, values: list[Array], _learnt: Any) -> list[Array]:
+def series(rows: Rows, values: Array, _learnt: Any) -> Array:
     """Return the series without the NaN that fill up short rows of a table."""
     trimmed = []
     for row, value in enumerate(values):
-        present = np.flatnonzero(~np.isnan(value))
-        kept = _require_some(value[: present[-1] + 1] if len(present) else value[:0], rows, row)
-        if len(present) < len(kept):
+        length = np.max(np.flatnonzero(~np.isnan(value)), initial=-1) + 1
+        gaps = np.isnan(_require_some(value[:length], rows, row))
+        if gaps.any():
             raise ValueError(
-                f"{rows.object(row)} of X has a gap (NaN) at position {int(np.argmax(np.isnan(kept)))}, before its "
-                "last value; fill it, for example by interpolation."
+                f"{rows.object(row)} of X has a gap (NaN) at position {int(np.argmax(gaps))}, before its last value; "
+                "fill it, for example by interpolation."
             )
-        trimmed.append(np.ascontiguousarray(kept))
-    return trimmed
+        trimmed.append(np.ascontiguousarray(value[:length]))
+    return _array_of(trimmed)
 
 
-def warping(x: list[Array], y: list[Array], options: dict[str, Any]) -> Array:
+def warping(x: Array, y: Array, options: dict[str, Any]) -> Array:
     """Return the costs of the best alignments.
 
     The compiled part of the package holds the interpreter lock; it divides the pairs among its own threads (OpenMP).

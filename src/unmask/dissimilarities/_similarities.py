@@ -34,9 +34,8 @@ def similarity_to_dissimilarity(
         Similarities; NaN where missing. The columns of a DataFrame are matched with its rows by label.
     method : {"correlation", "absolute_correlation", "cosine", "unit", "counts", "confusion", "standard"}
         The kind of similarity; see Notes. Values that this kind cannot have are refused.
-    occurrences : array-like of length n_objects, Series or "margins", optional
-        For ``"counts"``: how often each object occurs. By default the diagonal of `S`; ``"margins"`` takes the sum of
-        each row without the diagonal.
+    occurrences : array-like or Series of length n_objects, optional
+        For ``"counts"``: how often each object occurs. By default the diagonal of `S`.
     pseudocount : float, optional
         For ``"confusion"``: added to every cell, so that objects never confused get a finite dissimilarity; 0.5 is
         usual for counts. By default a cell of 0 is refused.
@@ -74,7 +73,7 @@ def similarity_to_dissimilarity(
     if method == "counts":
         D = _from_counts(table, occurrences)
     elif method == "confusion":
-        D = _from_confusion(table, 0.0 if pseudocount is None else require_number("pseudocount", pseudocount, 0.0))
+        D = _from_confusion(table, require_number("pseudocount", pseudocount or 0.0, 0.0))
     else:
         D = _from_products(table) if method == "standard" else _from_bounded(table, method)
     D = (D + D.T) / 2  # removes rounding errors
@@ -130,17 +129,13 @@ def _from_bounded(table: _Table, method: str) -> Array:
 def _from_counts(table: _Table, occurrences: Any) -> Array:
     S = table.symmetric()
     table.refuse(S < 0, "a count must be at least 0")
-    if isinstance(occurrences, str):
-        require_choice("occurrences", occurrences, ("margins",))
-        often = np.where(np.eye(len(S)) > 0, 0.0, S).sum(axis=1)
-    else:
-        given = np.diagonal(S) if occurrences is None else align_rows(occurrences, table.labels, "occurrences")
-        often = np.asarray(given, dtype=np.float64)
+    given = np.diagonal(S) if occurrences is None else align_rows(occurrences, table.labels, "occurrences")
+    often = np.asarray(given, dtype=np.float64)
     if often.shape != (len(S),) or not np.all((often > 0) & (often < np.inf)):
         raise ValueError("occurrences (by default the diagonal of S) must be one number above 0 per object.")
     too_often = np.minimum(often[:, None], often) * (1 + table.rounding) < S
     np.fill_diagonal(too_often, False)
-    table.refuse(too_often, "one of them occurs less often than that; pass occurrences (numbers, or 'margins')")
+    table.refuse(too_often, "one of them occurs less often than that; pass occurrences")
     root = np.sqrt(often)  # the root of each, not of the product, which may overflow
     return np.asarray(np.sqrt(2 * (1 - np.minimum(S / root[:, None] / root, 1.0))))
 

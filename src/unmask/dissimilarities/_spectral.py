@@ -17,11 +17,10 @@ from scipy.linalg.lapack import dpotri
 from sklearn.utils.validation import check_is_fitted
 
 from .._typing import Array, IntArray
-from ..checking import MapWarning, require_choice, require_integer, warn_user
+from ..checking import MapWarning, warn_user
 from ..graphs import STRUCTURES, are_near, near_pairs, structured_graph, undirected
 from ..kernels import ArraySource
 from ..progress import current_watch
-from ._base import DTYPES
 from ._transformers import ComparingTransformer
 
 # Objects count as duplicates if their squared distance is below the first share of the median of neighbours, and are
@@ -47,16 +46,11 @@ class Unfolding(NamedTuple):
 class SpectralDissimilarity(ComparingTransformer):
     """Base of the spectral methods; a subclass writes ``_solve``, or derives from :class:`SparseSpectral`.
 
-    ``fit`` checks the parameters (``_check_parameters``), reads features or dissimilarities, builds ``graph_`` and
-    calls ``_solve(squared)`` with the N x N squared dissimilarities. The result, an :class:`Unfolding`, becomes
-    ``covariance_``, ``precision_``, ``objective_`` and ``dissimilarities_``. Other attributes are set in ``_solve``.
+    ``_solve(squared)`` returns the :class:`Unfolding` for the N x N squared dissimilarities and ``graph_``.
 
     ``transform`` places a new object at a weighted mean of its nearest fitted objects, with the weights that
     reconstruct it best in the data (those of locally linear embedding, negative ones allowed); a fitted object has the
     dissimilarities found in the fit. A new object far from all fitted ones is therefore placed among them.
-
-    Parameters are those of every method: `n_neighbors` of None joins all pairs, and `graph` other than
-    ``"neighbors"`` joins objects by a known structure (see :class:`LaplacianEigenmaps`).
     """
 
     n_neighbors: int | None = field(default=6, kw_only=False)
@@ -64,10 +58,14 @@ class SpectralDissimilarity(ComparingTransformer):
     metric: Any = "euclidean"
     metric_params: dict[str, Any] | None = None
     on_disconnected: str = "join"
-    dtype: str = "float64"
+
+    _RULES = {
+        "n_neighbors": (None, 1),
+        "graph": ("neighbors", *STRUCTURES),
+        "on_disconnected": ("join", "error"),
+    }
 
     def _fit(self, X: Any) -> None:
-        self._check_parameters()
         current_watch().begin("graph")
         D = self._compare(X)
         if isinstance(D, np.ndarray):
@@ -84,11 +82,8 @@ class SpectralDissimilarity(ComparingTransformer):
     def _unfold(self, source: Any) -> None:
         """Build the graph and set the results."""
         self.graph_: sp.csr_array = self._joined(undirected(self._neighbours(source)), source.rows)
-        solution = self._solve(source.array**2)
-        self.covariance_ = solution.covariance.astype(self.dtype, copy=False)
-        self.precision_ = solution.precision.astype(self.dtype, copy=False)
-        self.objective_ = float(solution.objective)
-        self.dissimilarities_ = np.sqrt(squared_distances(solution.covariance)).astype(self.dtype, copy=False)
+        self.covariance_, self.precision_, self.objective_ = self._solve(source.array**2)
+        self.dissimilarities_ = distances_of(self.covariance_)
 
     def _neighbours(self, source: Any) -> sp.csr_array:
         """Return the directed graph of neighbours, or the graph of a known structure, with lengths."""
@@ -98,15 +93,7 @@ class SpectralDissimilarity(ComparingTransformer):
         return structured_graph(np.asarray(source.tile(everything, everything)), self.graph)
 
     def _solve(self, squared: Array) -> Unfolding:
-        """Return the covariance for the squared dissimilarities and ``self.graph_``."""
         raise NotImplementedError
-
-    def _check_parameters(self) -> None:
-        if self.n_neighbors is not None:
-            require_integer("n_neighbors", self.n_neighbors, 1)
-        require_choice("graph", self.graph, ("neighbors", *STRUCTURES))
-        require_choice("on_disconnected", self.on_disconnected, ("join", "error"))
-        require_choice("dtype", self.dtype, DTYPES)
 
     # ---- new objects
 
@@ -118,22 +105,23 @@ class SpectralDissimilarity(ComparingTransformer):
         D = np.sqrt(np.maximum(own[:, None] - 2 * products + np.diagonal(K), 0.0))
         same = np.flatnonzero(np.diff(weights.indptr) == 1)
         D[same] = self.dissimilarities_[weights.indices[weights.indptr[same]]]
-        return D.astype(self.dtype, copy=False), labels
+        return D, labels
 
     def new_weights(self, X: Any) -> tuple[sp.csr_array, Any]:
         """Return the weights of the fitted objects in each new one, (n_new, n_objects), and the new labels."""
         check_is_fitted(self)
         lengths, labels = self._compare_new(X)
         n = lengths.shape[1]
-        near, weights = [], []
-        for length, is_near in zip(lengths, are_near(lengths, min(self.n_neighbors or n, n), None), strict=True):
-            same = np.flatnonzero(length == 0)[:1]
-            which = same if len(same) else np.flatnonzero(is_near)
+        weights = sp.lil_array(lengths.shape)
+        for row, length in enumerate(lengths):
+            which = np.flatnonzero(length == 0)[:1]
+            if len(which):  # a fitted object
+                weights[row, which[0]] = 1.0
+                continue
+            which = np.flatnonzero(are_near(length[None], min(self.n_neighbors or n, n), None)[0])
             among = np.asarray(self._source.tile(which, which), dtype=np.float64) ** 2
-            near.append(which)
-            ridge = RIDGE / len(which)
-            weights.append(np.ones(1) if len(same) else reconstruction(length[which] ** 2, among, ridge)[0])
-        return rows_of(near, weights, n), labels
+            weights[row, which] = reconstruction(length[which] ** 2, among, RIDGE / len(which))[0]
+        return weights.tocsr(), labels
 
 
 # ---- edges and weights
@@ -155,7 +143,6 @@ def raised(values: Array, what: str = "edges join objects that are equal or near
     """Return squared values with those that are (nearly) 0 raised to a small share of the median, with a warning."""
     if not values.any():
         raise ValueError(f"all {len(values)} {what} are 0; there is nothing to unfold, so change n_neighbors.")
-    median = float(np.median(values[values > 0]))
     duplicate = nearly_zero(values)
     if duplicate.any():
         warn_user(
@@ -163,63 +150,48 @@ def raised(values: Array, what: str = "edges join objects that are equal or near
             "avoid it.",
             MapWarning,
         )
-    return np.where(duplicate, FLOOR * median, values)
+    return np.where(duplicate, FLOOR * float(np.median(values[values > 0])), values)
 
 
-def reconstruction(to_object: Array, among: Array, ridge: Any) -> tuple[Array, float]:
+def reconstruction(to_object: Array, among: Array, ridge: float | None) -> tuple[Array, float]:
     """Return the weights (sum 1) that best reconstruct an object from its neighbours, and the squared error left.
 
     From squared distances alone: ``c_jk = (d_0j + d_0k - d_jk) / 2`` are the products of the neighbours seen from the
-    object, and ``C w = 1``, normalised, minimises ``w' C w``. The ridge is a share of C's trace; ``"auto"`` is 0 unless
-    C is singular.
+    object, and ``C w = 1``, normalised, minimises ``w' C w``. The ridge is a share of C's trace; None is 0 unless C
+    is singular.
     """
     C = (to_object[:, None] + to_object[None, :] - among) / 2
     trace = float(np.trace(C))
     if not to_object.any():  # all neighbours equal the object: any weights do
         return np.full(len(C), 1.0 / len(C)), 0.0
-    if isinstance(ridge, str):
+    if ridge is None:
         ridge = AUTO_RIDGE if np.linalg.eigvalsh(C)[0] <= SINGULAR * trace / len(C) else 0.0
     try:
         weights = np.linalg.solve(C + ridge * trace * np.eye(len(C)), np.ones(len(C)))
     except np.linalg.LinAlgError:
         raise ValueError(
             f"ridge={ridge:g} leaves the weights of an object with {len(C)} neighbours undetermined; raise it "
-            "(0.001 is customary), or pass ridge='auto'."
+            "(0.001 is customary), or pass ridge=None."
         ) from None
     weights /= weights.sum()
     return weights, max(float(weights @ C @ weights), 0.0)
 
 
-def rows_of(indices: list[Any], values: list[Array], n: int) -> sp.csr_array:
-    """Return a sparse array with n columns from the positions and values in each row."""
-    ends = np.cumsum([0, *map(len, indices)])
-    return sp.csr_array((np.concatenate(values), np.concatenate(indices), ends), shape=(len(indices), n))
-
-
 # ---- covariances and distances
 
 
-def squared_distances(K: Array) -> Array:
-    """Return ``k_ii - 2 k_ij + k_jj``: symmetric, 0 on the diagonal, nothing below 0."""
+def distances_of(K: Array) -> Array:
+    """Return roots of ``k_ii - 2 k_ij + k_jj``: symmetric, 0 on the diagonal."""
     own = np.diagonal(K)
     squared = own[:, None] + own[None, :] - (K + K.T)
-    np.maximum(squared, 0.0, out=squared)
     np.fill_diagonal(squared, 0.0)
-    return np.asarray(squared)
+    return np.asarray(np.sqrt(np.maximum(squared, 0.0)))
 
 
 def covariance_of_distances(squared: Array) -> Array:
     """Return the centred covariance with these squared distances (double centring)."""
     means = squared.mean(axis=0)
     return np.asarray(-0.5 * (squared - means[:, None] - means[None, :] + means.mean()))
-
-
-def laplacian(i: IntArray, j: IntArray, weights: Array, n: int) -> Array:
-    """Return the dense Laplacian of undirected weighted edges, each given once."""
-    L = np.zeros((n, n))
-    L[i, j] = L[j, i] = -weights
-    L[np.diag_indices(n)] = -L.sum(axis=1)
-    return L
 
 
 def lower_inverse(A: Array) -> tuple[Array, float]:
@@ -230,17 +202,6 @@ def lower_inverse(A: Array) -> tuple[Array, float]:
     factor = cho_factor(A.T, lower=True, overwrite_a=True, check_finite=False)[0]
     log_determinant = 2.0 * float(np.sum(np.log(np.diagonal(factor))))
     return np.asarray(dpotri(factor, lower=1, overwrite_c=1)[0]), log_determinant
-
-
-def inverse_of_laplacian(L: Array) -> tuple[Array, float]:
-    """Return the lower triangle of the inverse of a connected Laplacian, and the log product of its other eigenvalues.
-
-    ``L + c 11'/N`` has the same eigenvectors, with c for the constant one; c is of the size of L, so that nothing is
-    lost to rounding. The pseudo-inverse is smaller by ``1 / (c N)`` everywhere, which changes no differences.
-    """
-    size = float(np.trace(L)) / len(L)
-    K, log_determinant = lower_inverse(L + size / len(L))
-    return K, log_determinant - float(np.log(size))
 
 
 def mirrored(lower: Array) -> Array:

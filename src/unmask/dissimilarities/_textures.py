@@ -13,7 +13,7 @@ from sklearn.base import clone, is_regressor
 from sklearn.utils import check_random_state
 
 from .._typing import Array
-from ..checking import labels_of, name_object, numbers, require_choice, require_flag, require_integer, require_jobs
+from ..checking import labels_of, name_object, numbers
 from ..kernels import OneBlasThread, resolve_threads
 from ._base import DissimilarityTransformer
 
@@ -38,9 +38,9 @@ class TextureDissimilarity(DissimilarityTransformer):
     ----------
     window : int, default=2
         How far the neighbourhood reaches up, left and right (2: 12 pixels). It should be as large as the grain.
-    model : {"tree", "boosting"} or regressor, default="tree"
-        A regression tree with at least 10 pixels per leaf, gradient-boosted trees, or any regressor of scikit-learn,
-        which is cloned for each image. Where its ``random_state`` is None, it is set.
+    model : regressor, optional
+        A regressor of scikit-learn, which is cloned for each image; where its ``random_state`` is None, it is set. By
+        default a regression tree with at least 10 pixels per leaf.
     density : {"histogram", "normal"}, default="histogram"
         How distributions of residuals are described. ``"histogram"``: shares of `n_bins` common bins of about equal
         content, half a residual added to each bin. ``"normal"``: mean and variance only.
@@ -81,7 +81,7 @@ class TextureDissimilarity(DissimilarityTransformer):
     """
 
     window: int = field(default=2, kw_only=False)
-    model: Any = "tree"
+    model: Any = None
     density: str = "histogram"
     n_bins: int = 20
     root: bool = False
@@ -90,22 +90,20 @@ class TextureDissimilarity(DissimilarityTransformer):
     random_state: Any = None
     n_jobs: int | None = None
 
+    _RULES = {"window": 1, "n_bins": 2, "max_pixels": MIN_PIXELS, "density": ("histogram", "normal")} | {
+        "root": bool,
+        "standardize": bool,
+        "n_jobs": None,
+    }
+
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.two_d_array, tags.input_tags.three_d_array = False, True
         return tags
 
     def _fit(self, X: Any) -> None:
-        for name, least in (("window", 1), ("n_bins", 2), ("max_pixels", MIN_PIXELS)):
-            require_integer(name, getattr(self, name), least)
-        if isinstance(self.model, str):
-            require_choice("model", self.model, ("tree", "boosting"))
-        elif isinstance(self.model, type) or not is_regressor(self.model):
-            raise ValueError(f"model={self.model!r} must be 'tree', 'boosting' or a regressor of scikit-learn.")
-        require_choice("density", self.density, ("histogram", "normal"))
-        for name in ("root", "standardize"):
-            require_flag(name, getattr(self, name))
-        require_jobs(self.n_jobs)
+        if self.model is not None and (isinstance(self.model, type) or not is_regressor(self.model)):
+            raise ValueError(f"model={self.model!r} must be a regressor of scikit-learn, or None for a tree.")
         self._seed = int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
         images, self._labels = self._read(X)
         if len(images) < 2:
@@ -148,7 +146,6 @@ class TextureDissimilarity(DissimilarityTransformer):
 
         The drawing depends on the seed and the image's size alone, so that a fitted image is 0 away from itself.
         """
-        from sklearn.ensemble import GradientBoostingRegressor
         from sklearn.tree import DecisionTreeRegressor
 
         w = int(self.window)
@@ -159,9 +156,7 @@ class TextureDissimilarity(DissimilarityTransformer):
         before = np.array([(i, j) for i in range(-w, 1) for j in range(-w, w + 1) if (i, j) < (0, 0)])
         rows, values = image[down[:, None] + before[:, 0], right[:, None] + before[:, 1]], image[down, right]
         half = len(drawn) // 2
-        # HistGradientBoostingRegressor would take five times as long for the N squared predictions.
-        own = {"tree": DecisionTreeRegressor(min_samples_leaf=10), "boosting": GradientBoostingRegressor(subsample=0.5)}
-        model = own[self.model] if isinstance(self.model, str) else clone(self.model)
+        model = DecisionTreeRegressor(min_samples_leaf=10) if self.model is None else clone(self.model)
         open_seeds = [n for n, v in model.get_params().items() if v is None and n.endswith("random_state")]
         model.set_params(**dict.fromkeys(open_seeds, self._seed)).fit(rows[:half], values[:half])
         return _Learned(model, rows[half:], values[half:])

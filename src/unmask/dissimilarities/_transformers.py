@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
 import scipy.sparse as sp
@@ -29,7 +29,8 @@ from ..checking import (
 from ..cluster import SpreadObjects, ambient_client, is_dask_array, is_dask_frame, spread
 from ..graphs import components, join_components
 from ..kernels import Workers, resolve_threads
-from ._base import DissimilarityTransformer, WatchedTransformer
+from ..progress import Callback, watching
+from ._base import DissimilarityTransformer
 from ._metric import Metric
 from ._metrics import make_comparison
 
@@ -135,6 +136,19 @@ def compare(transformer: Any, X: Any, estimator: Any = None, *, parts: bool | No
     return Compared(values, fitted_labels(transformer, X) if labels is None else labels)
 
 
+def _metric_table(metric: Metric, X: Any, parts: bool | None) -> Any:
+    source = metric._read(X)
+    client = ambient_client() if is_dask_array(X) or is_dask_frame(X) else None
+    if client is not None and parts is None:
+        return SpreadObjects(source, client)
+    if client is not None and parts:
+        return spread(source, client)
+    if parts is not None and not (parts and source.is_large):
+        return metric._square(source)
+    # Repeated labels are allowed as long as nothing is aligned by them.
+    return source if source.labels is None or source.labels.is_unique else replace(source, labels=None)
+
+
 def fitted_labels(transformer: Any, X: Any) -> pd.Index | None:
     """Return the labels of the objects that a transformer was fitted to; None if they have none."""
     return transformer._labels if isinstance(transformer, DissimilarityTransformer) else labels_of(X)
@@ -172,21 +186,10 @@ def keep_objects(transformer: Any, which: IntArray) -> None:
         transformer._keep(which)
 
 
-def _metric_table(metric: Metric, X: Any, parts: bool | None) -> Any:
-    source = metric._read(X)
-    client = ambient_client() if is_dask_array(X) or is_dask_frame(X) else None
-    if client is not None and parts is None:
-        return SpreadObjects(source, client)
-    if client is not None and parts:
-        return spread(source, client)
-    if parts is not None and not (parts and source.is_large):
-        return metric._square(source)
-    # Repeated labels are allowed as long as nothing is aligned by them.
-    return source if source.labels is None or source.labels.is_unique else replace(source, labels=None)
-
-
-class ComparingTransformer(WatchedTransformer):
+class ComparingTransformer(DissimilarityTransformer):
     """Base of the transformers that build a graph from the dissimilarities of a `metric`, or from those in X."""
+
+    __metadata_request__fit = {"callback": True}
 
     n_neighbors: int | None
     metric: Any
@@ -201,23 +204,51 @@ class ComparingTransformer(WatchedTransformer):
         set_input_tags(tags, self._make_transformer, takes_missing=self._TAKES_MISSING)
         return tags
 
+    def fit(self, X: Any, y: Any = None, *, callback: Callback | None = None) -> Self:
+        """Find the dissimilarities between objects.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_objects, n_features), or (n_objects, n_objects)
+            Features, or dissimilarities with ``metric="precomputed"``.
+        y : ignored
+            Present by convention.
+        callback : callable, optional
+            Called with an :class:`unmask.Progress` when a stage begins (``"graph"``, then ``"paths"`` or
+            ``"unfolding"``), and in every iteration; returns True to stop.
+
+        Returns
+        -------
+        self : object
+        """
+        with watching(callback):
+            super().fit(X)
+        return self
+
     def _make_transformer(self) -> Any:
         return make_transformer(self.metric, self.metric_params, n_jobs=getattr(self, "n_jobs", None))
 
     def _compare(self, X: Any) -> Any:
-        """Return the checked dissimilarities among all objects, and keep the transformer for new objects."""
-        self._comparing = self._make_transformer()
-        if self._comparing is None:
-            return self._checked(X, None)
-        # A metric that allows NaN may leave pairs missing, which are looked for in the table.
-        may_miss = isinstance(self._comparing, Metric) and get_tags(self._comparing).input_tags.allow_nan
-        compared = compare(self._comparing, X, self, parts=self._TAKES_PARTS and not may_miss)
-        if not isinstance(self._comparing, Metric):  # whose dissimilarities are sound
-            return self._checked(compared.values, compared.labels)
-        self._labels = compared.labels
-        return compared.values if is_source(compared.values) else self._complete(compared.values)
+        """Return the dissimilarities among all objects: an array, a source in parts, or pairs that are given."""
+        self._comparing = transformer = self._make_transformer()
+        D, is_metric = X, isinstance(transformer, Metric)
+        if transformer is not None:
+            # A metric that allows NaN may leave pairs missing, which are looked for in the table.
+            may_miss = is_metric and get_tags(transformer).input_tags.allow_nan
+            D, self._labels = compare(transformer, X, self, parts=self._TAKES_PARTS and not may_miss)
+        if not is_metric:  # whose dissimilarities are sound
+            D = self._checked(D)
+        if is_source(D):
+            return D
+        missing = 0 if self._TAKES_MISSING else int(np.isnan(D).sum()) // 2
+        if missing:
+            raise ValueError(
+                f"{missing} pairs have no dissimilarity (NaN) and {type(self).__name__} needs all of them; "
+                "fill them, or put Geodesic(metric='precomputed') before it."
+            )
+        return D
 
-    def _checked(self, data: Any, labels: pd.Index | None) -> Any:
+    def _checked(self, data: Any) -> Any:
         """Return dissimilarities that were given, or that a transformer made, after checking them.
 
         Where missing pairs are allowed, a sparse matrix is a graph: an edge stored one way counts, and it is not
@@ -229,19 +260,10 @@ class ComparingTransformer(WatchedTransformer):
             checked = check_dissimilarities(data, workers=workers, warn=not is_graph)  # most pairs have no edge
         if self._comparing is None:
             checked.note_objects(self)
-        self._labels = checked.labels if self._comparing is None else labels
+            self._labels = checked.labels
         if self._TAKES_MISSING and isinstance(checked.source, StoredPairs):
             return checked.source
-        return self._complete(checked.array_for(type(self).__name__))
-
-    def _complete(self, D: Any) -> Array:
-        missing = 0 if self._TAKES_MISSING else int(np.isnan(D).sum()) // 2
-        if missing:
-            raise ValueError(
-                f"{missing} pairs have no dissimilarity (NaN) and {type(self).__name__} needs all of them; "
-                "fill them, or put Geodesic(metric='precomputed') before it."
-            )
-        return np.asarray(D)
+        return np.asarray(checked.array_for(type(self).__name__))
 
     def _compare_new(self, X: Any) -> tuple[Array, pd.Index | None]:
         """Return the dissimilarities of new objects to the fitted ones, checked, and their labels."""

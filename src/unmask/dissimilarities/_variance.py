@@ -10,8 +10,8 @@ from scipy.linalg import eigh
 from scipy.optimize import minimize
 from sklearn.exceptions import ConvergenceWarning
 
-from .._typing import Array, IntArray
-from ..checking import require_flag, require_integer, require_number, warn_user
+from .._typing import Array
+from ..checking import warn_user
 from ..graphs import shortest_paths
 from ..kernels import OneBlasThread
 from ..progress import current_watch
@@ -49,7 +49,7 @@ class MaximumVarianceUnfolding(SpectralDissimilarity):
         square. At the default the variance may exceed the optimum by some per cent.
     max_iter : int, default=60
         Largest number of updates of the multipliers.
-    n_neighbors, graph, metric, metric_params, on_disconnected, dtype
+    n_neighbors, graph, metric, metric_params, on_disconnected
         As in :class:`LaplacianEigenmaps`.
 
     Attributes
@@ -78,8 +78,7 @@ class MaximumVarianceUnfolding(SpectralDissimilarity):
     ----------
     K. Q. Weinberger, F. Sha and L. K. Saul, "Learning a kernel matrix for nonlinear dimensionality reduction", ICML
     2004. S. Burer and R. D. C. Monteiro, "A nonlinear programming algorithm for solving semidefinite programs via
-    low-rank factorization", Mathematical Programming 95, 2003. G. Pataki, "On the rank of extreme matrices in
-    semidefinite programs and the multiplicity of optimal eigenvalues", Mathematics of Operations Research 23, 1998.
+    low-rank factorization", Mathematical Programming 95, 2003.
 
     Examples
     --------
@@ -96,15 +95,10 @@ class MaximumVarianceUnfolding(SpectralDissimilarity):
     tol: float = 1e-3
     max_iter: int = 60
 
-    def _check_parameters(self) -> None:
-        super()._check_parameters()
-        require_flag("angles", self.angles)
-        require_integer("rank", self.rank, 1)
-        require_number("tol", self.tol, 0.0)
-        require_integer("max_iter", self.max_iter, 1)
+    _RULES = SpectralDissimilarity._RULES | {"angles": bool, "rank": 1, "tol": 0.0, "max_iter": 1}
 
     def _solve(self, squared: Array) -> Unfolding:
-        kept = _Kept.of(self.graph_, squared, self.angles)
+        kept = _Kept(self.graph_, squared, self.angles)
         with OneBlasThread():
             start = _start(self.graph_, min(self.rank, kept.most)) / np.sqrt(kept.unit)
             R, multipliers, self.violation_, self.n_iter_ = _unfold(kept, start, self.tol, self.max_iter)
@@ -116,41 +110,29 @@ class MaximumVarianceUnfolding(SpectralDissimilarity):
                 "n_neighbors or pass angles=False to keep fewer pairs, or raise max_iter or tol.",
                 ConvergenceWarning,
             )
-        n = len(R)
-        ends = np.concatenate([kept.i, kept.j]), np.concatenate([kept.j, kept.i])
-        self.multipliers_ = sp.csr_array((np.tile(multipliers, 2), ends), shape=(n, n))
+        self.multipliers_ = sp.csr_array((multipliers, (kept.i, kept.j)), shape=squared.shape)
+        self.multipliers_ = self.multipliers_ + self.multipliers_.T
         L = -self.multipliers_.toarray()
-        L[np.diag_indices(n)] -= L.sum(axis=1)
+        L[np.diag_indices_from(L)] -= L.sum(axis=1)
         K = kept.unit * (R @ R.T)
         return Unfolding(K, L, float(np.trace(K)))
 
 
-@dataclass(frozen=True)
 class _Kept:
     """The pairs whose squared dissimilarities are kept, in units of their mean."""
 
-    i: IntArray
-    j: IntArray
-    target: Array
-    unit: float
-    differences: sp.csr_array  # pairs x objects: +1 and -1
-    sums: sp.csr_array  # its transpose
-
-    @classmethod
-    def of(cls, graph: sp.csr_array, squared: Array, angles: bool) -> _Kept:
+    def __init__(self, graph: sp.csr_array, squared: Array, angles: bool) -> None:
+        # An edge of length 0 would count as none.
         joined = sp.csr_array((np.ones(graph.nnz), graph.indices, graph.indptr), shape=graph.shape)
-        i, j = (np.asarray(end) for end in edges(joined + joined @ joined if angles else joined))
-        target = squared[i, j]
-        unit = float(target.mean())
-        pair, ones = np.arange(len(i)), np.ones(len(i))
-        places = np.concatenate([pair, pair]), np.concatenate([i, j])
-        A = sp.csr_array((np.concatenate([ones, -ones]), places), shape=(len(i), len(squared)))
-        return cls(i, j, target / unit, unit, A, sp.csr_array(A.T))
-
-    @property
-    def most(self) -> int:
-        """Number of dimensions r that is enough for an optimum: r(r + 1)/2 need not exceed the number of pairs."""
-        return min(int(np.sqrt(2 * len(self.target))) + 1, int(self.sums.shape[0]))
+        self.i, self.j = edges(joined + joined @ joined if angles else joined)
+        self.unit = float(squared[self.i, self.j].mean())
+        self.target = squared[self.i, self.j] / self.unit
+        n, pairs = len(squared), len(self.i)
+        # Rank r is enough for an optimum if r(r + 1)/2 is at least the number of pairs (Pataki 1998).
+        self.most = min(int(np.sqrt(2 * pairs)) + 1, n)
+        places = np.tile(np.arange(pairs), 2), np.concatenate([self.i, self.j])
+        self.differences = sp.csr_array((np.repeat([1.0, -1.0], pairs), places), shape=(pairs, n))
+        self.sums = sp.csr_array(self.differences.T)
 
     def excess(self, R: Array) -> tuple[Array, Array]:
         """Return the differences of coordinates, and their squared lengths minus the kept ones."""

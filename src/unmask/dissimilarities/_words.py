@@ -16,7 +16,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.extmath import svd_flip
 
 from .._typing import Array
-from ..checking import quote, require_choice, require_integer, require_number, require_package
+from ..checking import quote, require_package
 from ..kernels import OneBlasThread
 from ._base import DissimilarityTransformer
 
@@ -28,9 +28,9 @@ LONGEST = 10_000  # gensim silently ignores the words of a document after this m
 class WordDissimilarity(DissimilarityTransformer):
     """Compare words of a text by the words around them.
 
-    Words that occur among the same words mean similar things. Every word of the text gets a vector that describes its
-    contexts; the dissimilarity of two words is a distance between their vectors. Vectors also depend on how often a
-    word occurs: to condition on that, use the logarithm of ``counts_`` as a known feature.
+    Every word of the text gets a vector that describes the words around it; the dissimilarity of two words is a
+    distance between their vectors. Vectors also depend on how often a word occurs: to condition on that, use the
+    logarithm of ``counts_`` as a known feature.
 
     Parameters
     ----------
@@ -41,7 +41,7 @@ class WordDissimilarity(DissimilarityTransformer):
         ``"cbow"`` and ``"skipgram"``: word2vec with negative sampling, by gensim (``pip install 'unmask[words]'``).
     window : int, default=2
         Number of places before and after a word that belong to its context. Small windows show how a word is used in a
-        sentence, large ones its topic. With ``"ppmi"``, rare words keep their places.
+        sentence, large ones its topic.
     min_count : int, default=5
         Words that occur less often than this are rare: neither objects nor contexts.
     smoothing : float, default=0.75
@@ -90,6 +90,11 @@ class WordDissimilarity(DissimilarityTransformer):
     model_params: dict[str, Any] | None = None
     random_state: Any = None
 
+    _RULES = {"n_components": 1, "window": 1, "min_count": 1, "smoothing": 0.0} | {
+        "model": ("ppmi", "cbow", "skipgram"),
+        "metric": ("cosine", "euclidean"),
+    }
+
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.two_d_array, tags.input_tags.string = False, True
@@ -105,11 +110,7 @@ class WordDissimilarity(DissimilarityTransformer):
         text : str or iterable of str
             One string, or sentences, verses or documents; contexts do not reach from one into the next.
         """
-        for name in ("n_components", "window", "min_count"):
-            require_integer(name, getattr(self, name), 1)
-        require_choice("model", self.model, ("ppmi", "cbow", "skipgram"))
-        require_number("smoothing", self.smoothing, 0.0)
-        require_choice("metric", self.metric, ("cosine", "euclidean"))
+        self._check_parameters()
         if self.model_params and self.model == "ppmi":
             raise ValueError(f"model_params={self.model_params!r} has no meaning with model='ppmi'; leave it out.")
         documents = self._read_text([text] if isinstance(text, str) else text)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from .._typing import Array
-from ..kernels import Pairs, Weighting, Workers
+from ..kernels import SHARED_FROM, Pairs, Weighting, Workers
 from ..problem import make_graph
 from ._protocol import Engine
 
@@ -25,12 +25,13 @@ class TableEngine(Engine):
         self.n, self.scale = pairs.n, pairs.scale
         self.graph = make_graph(pairs, workers)
         self._passes = pairs.source.passes
-        self.one_thread = self._passes.n_chunks(pairs.n) == 1
+        self.one_thread = pairs.n < SHARED_FROM and not pairs.source.on_workers
         # A scale near the end of single precision's range would overflow; such data are passed over in double.
         single = pairs.source.dtype == np.float32 and pairs.n >= SINGLE_PRECISION_FROM and 1e-30 < pairs.scale < 1e30
         self._dtype = np.dtype(np.float32 if single else np.float64)
         if pairs.sums is None or pairs.weighting == Weighting.ARRAY:
-            self.total = float(pairs.source.passes_once.pair_sums(pairs, workers)[2])
+            in_one_place = np.zeros((self.n, 1))
+            self.total = float(self.last_pass(in_one_place, in_one_place[:, 0])[0].sum()) / 2
         else:  # the sums are known, and weights follow a rule
             sammon = pairs.weighting == Weighting.SAMMON
             self.total = pairs.factor * (pairs.sums.lengths if sammon else pairs.sums.squares)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import io
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin, clone
 from sklearn.utils.validation import check_is_fitted
@@ -14,6 +14,8 @@ from .._documentation import DocumentedMixin
 from .._typing import Array
 from ..checking import is_unlabelled, object_names, with_labels
 from ..dissimilarities import make_transformer, set_input_tags
+from ..progress import Callback
+from ._fit import Method, fit_map
 from ._fitted_map import FromMap, positions_of
 from ._summary import Summary, as_html, key_rows, summarise, title_of
 
@@ -46,18 +48,7 @@ class MapEstimator(DocumentedMixin, ClassNamePrefixFeaturesOutMixin, Transformer
         return object_names(self._map.labels, len(self.embedding_))
 
     def fit_transform(self, X: Any, y: Any = None, **fit_params: Any) -> Array:
-        """Fit and return the map.
-
-        Parameters
-        ----------
-        X, y, **fit_params
-            As in :meth:`fit`.
-
-        Returns
-        -------
-        ndarray of shape (n_objects, n_components)
-            The map.
-        """
+        """Fit and return the map; the parameters are those of :meth:`fit`."""
         self.fit(X, y, **fit_params)  # type: ignore[attr-defined]
         labelled: Array = with_labels(self, self.embedding_, self._map.labels)
         return labelled
@@ -103,6 +94,7 @@ class ConditionalMap(MapEstimator):
     adjust: Any = False
     n_jobs: int | None = None
     _takes_missing = True  # dissimilarities
+    _method: ClassVar[Method]
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -121,26 +113,61 @@ class ConditionalMap(MapEstimator):
         """Return an unfitted estimator that does with ready dissimilarities what this one does with them."""
         return clone(self).set_params(metric="precomputed", metric_params=None)
 
-    # What an estimator has no parameter for.
-    solver, orthogonal = "lbfgs", False
+    # Parameters that not every estimator has.
+    solver, orthogonal, init, random_state, verbose = "lbfgs", False, "closed-form", 0, 0
 
-    adjusted_ = FromMap()
-    free_embedding_ = FromMap()
-    adjusted_embedding_ = FromMap()
-    n_free_ = FromMap()
-    shown_share_ = FromMap()
-    leak_ = FromMap()
-    leak_reference_ = FromMap()
-    free_leak_ = FromMap()
-    knn_leak_ = FromMap()
-    coef_ = FromMap()
-    shared_coef_ = FromMap()
-    importance_ = FromMap()
-    level_positions_ = FromMap()
-    known_summary_ = FromMap()
-    known_redundant_ = FromMap()
-    known_imputed_ = FromMap()
-    known_corrected_ = FromMap()
+    adjusted_ = FromMap("adjusted")
+    free_embedding_ = FromMap("free_embedding")
+    adjusted_embedding_ = FromMap("adjusted_embedding")
+    n_free_ = FromMap("n_free")
+    shown_share_ = FromMap("shown_share")
+    leak_ = FromMap("leak.leak")
+    leak_reference_ = FromMap("leak.reference")
+    free_leak_ = FromMap("decision.leak.leak")
+    knn_leak_ = FromMap("knn_leak")
+    coef_ = FromMap("coef")
+    shared_coef_ = FromMap("shared_coef")
+    importance_ = FromMap("importance")
+    level_positions_ = FromMap("level_positions")
+    known_summary_ = FromMap("known_summary")
+    known_redundant_ = FromMap("known_redundant")
+    known_imputed_ = FromMap("known_imputed")
+    known_corrected_ = FromMap("known_corrected")
+
+    def fit(
+        self,
+        X: Any,
+        y: Any = None,
+        *,
+        known: Any = None,
+        weights: Any = None,
+        callback: Callback | None = None,
+    ) -> Self:
+        """Learn the map and the coefficients.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_objects, n_objects), or (n_objects, n_features)
+            Dissimilarities (``metric="precomputed"``; NaN where missing), or features. Dissimilarities may also be a
+            condensed vector, a long table of pairs, a scipy sparse matrix (absent entries are missing), a
+            ``DistanceMatrix`` of scikit-bio, a graph of networkx or igraph, of which shortest paths are taken; or an
+            array or a file that is read in parts (:doc:`/scaling`). Labels align `known` and `weights`.
+        y : None
+            Not used; anything but a one-dimensional target, which is ignored with a warning, is refused.
+        known : array-like of shape (n_objects, n_known), optional
+            Known features, one row per object: numbers, text, booleans, categories; missing cells are estimated. Or
+            names of columns of `X`, which then leave the features, or of attributes of a graph's nodes.
+        weights : array-like or scipy sparse matrix of shape (n_objects, n_objects), optional
+            Weights of the pairs; 0 leaves a pair out. With a sparse matrix only the stored pairs are passed over.
+        callback : callable or list of callables, optional
+            Called with an :class:`unmask.Progress` after every iteration; returning True stops the fit.
+
+        Returns
+        -------
+        self : object
+        """
+        fit_map(self, self._method, X, y, known, weights, callback)
+        return self
 
     def predict_dissimilarities(self, objects: Any = None) -> Any:
         """Return the fitted distances between objects, those of missing pairs among them.
@@ -148,16 +175,14 @@ class ConditionalMap(MapEstimator):
         Parameters
         ----------
         objects : array-like, optional
-            Labels of some objects, or their positions where they have no labels: for the distances between these only.
-            By default all, whose table takes memory that grows with the square of their number.
+            Labels of some objects, or their positions where they have no labels; by default all.
 
         Returns
         -------
         DataFrame of shape (n_objects, n_objects)
             Distances of map and known features together, in the units of the dissimilarities; where `level` transforms
-            these, in the units of ``disparities_``. Of GeneralMDS city-block distances if these were fitted; where its
-            fitted value is not a distance in the units of the dissimilarities, as with ``distance="student"``, neither
-            are these.
+            these, in the units of ``disparities_``. GeneralMDS returns the distances it fits, unless its fitted value
+            is not a distance, as with ``distance="student"``.
         """
         import pandas as pd
 
@@ -178,18 +203,16 @@ class ConditionalMap(MapEstimator):
         -------
         Summary
             ``print`` it, or let a notebook show it; ``rows`` has its lines. Stress stands beside that of the same
-            dissimilarities in random order, given the same known features: the median of 9 fits from two starts each.
-            Of more than 100 objects, 100 are taken for this; random data of all have more, so that a map that is
-            better than these is better than those.
+            dissimilarities in random order, given the same known features: the median of 9 fits from two starts each,
+            of at most 100 objects.
 
         Examples
         --------
         >>> from unmask import ConditionalClassicalMDS
         >>> from unmask.datasets import load_kinship
         >>> kin = load_kinship()
-        >>> mds = ConditionalClassicalMDS(metric="precomputed").fit(kin.dissimilarities, known=kin.known[["gender"]])
-        >>> print(mds.summary().title)
-        ConditionalClassicalMDS: a map of 14 objects in 2 dimensions, given gender
+        >>> print(ConditionalClassicalMDS(metric="precomputed").fit(kin.dissimilarities).summary().title)
+        ConditionalClassicalMDS: a map of 14 objects in 2 dimensions, given nothing
         """
         check_is_fitted(self)
         return summarise(self)
@@ -197,21 +220,19 @@ class ConditionalMap(MapEstimator):
     def explore(self, X: Any, *, known: Any = None, table: Any = None, weights: Any = None) -> Any:
         """Show the workbench, in which a study goes on from here by mouse or keyboard, in Jupyter or marimo.
 
-        The map is fitted again in the background, with the same parameters; without an integer as ``random_state`` it
-        may be another of several that fit as well. Needs the extra ``app``.
+        The map is fitted again in the background, with the same parameters. Needs the extra ``app``.
 
         Parameters
         ----------
         X, known, weights
             The data, as in ``fit``.
         table : array-like of shape (n_objects, n_columns), optional
-            Further columns, to colour by, to be compared with the map and to be made known.
+            Further columns, to colour by, to compare with the map and to make known.
 
         Returns
         -------
         Workbench
-            A widget, which a notebook shows. ``workbench.study`` is the study; ``workbench.close()`` ends the process
-            that fits the maps.
+            A widget; ``workbench.study`` is the study, and ``workbench.close()`` ends the process that fits the maps.
         """
         try:
             from ..app import explore_fitted

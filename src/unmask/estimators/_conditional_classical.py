@@ -7,21 +7,57 @@ from typing import Any, Self
 
 import numpy as np
 
-from ..checking import refuse_target, require_range
+from ..checking import require_range
 from ..engines import make_engine
-from ..kernels import OneBlasThread, Workers, resolve_threads
-from ..problem import KnownFeatures, build_pairs, check_dimension, check_known
-from ..solvers import canonical_map, closed_form
-from ._adjustment import FreeMap, fit_free_map
+from ..problem import Problem, build_pairs, check_dimension, check_known
 from ._base import ConditionalMap
-from ._fit import assign, forget
+from ._fit import Method, fit_map
 from ._fitted_map import FittedMap
-from ._parameters import check_parameters
 from ._placing import GowerPlacer, transform
-from ._random_fits import sample_of
-from ._reading import Needs, read
-from ._search import AS_ASKED, Refit
-from ._tables import block_roots
+from ._reading import Data, Inputs, Needs, read
+from ._search import Search, Task, solve
+
+
+def read_complete(estimator: Any, inputs: Inputs) -> tuple[Data, Problem, Any, None]:
+    """Return complete dissimilarities, and known features that a regression of squares can estimate."""
+    data = read(estimator, inputs, Needs(complete="the closed form", in_parts=True))
+    checked = data.dissimilarities
+    require_range(checked.largest, 1e-150, 1e150)  # eigenvalues are squares
+    coded = check_known(data.known, checked.n, checked.labels, estimator.coef, types=estimator.known_types)
+    for feature in coded.features:
+        if feature.coding.block is not None:
+            raise ValueError(
+                f"known: {feature.name!r} is {feature.coding.kind}, which the closed form cannot fit; "
+                "use ConditionalMDS, or declare the feature numeric or nominal."
+            )
+        if len(feature.missing):
+            raise ValueError(
+                f"known has {len(feature.missing)} missing cells in column {feature.name!r}, which the closed form "
+                "cannot estimate; use ConditionalMDS, or fill them."
+            )
+    coded.require_no_error(type(estimator).__name__)
+    check_dimension(inputs.p, checked.n, coded)
+    pairs = build_pairs(checked, None, None, inputs.workers)
+    return data, Problem(pairs, coded, inputs.p), make_engine(pairs, inputs.workers), None
+
+
+def describe_closed_form(fitted: FittedMap, task: Task, found: Search) -> tuple[FittedMap, dict[str, Any]]:  # noqa: ARG001
+    """Return a map with what new objects are placed by, and the attributes of the fit."""
+    import pandas as pd
+
+    engine, n = found.engine, len(fitted.U)
+    points = engine.point_stress(fitted.Z) / (2 * engine.total)
+    stress = float(points.sum())
+    shown = fitted.shown_total(engine, stress * 2 * engine.total) / (2 * engine.total)
+    means = engine.graph.squared_product(np.ones((n, 1)), np.empty((n, 0)), 0.0)[:, 0] / n
+    squares = np.sum((fitted.known_map - fitted.known_map.mean(axis=0)) ** 2, axis=1)
+    attributes = {
+        "stress_": stress,
+        "shown_stress_": shown,
+        "stress_per_point_": pd.Series(points, index=fitted.labels, name="stress"),
+        "eigenvalues_": found.eigenvalues / engine.scale**2,
+    }
+    return replace(fitted, placer=GowerPlacer(means - squares - squares.mean(), np.arange(n))), attributes
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -37,22 +73,12 @@ class ConditionalClassicalMDS(ConditionalMap):
     ----------
     n_components : int, default=2
         Dimensions of the map; 0 fits the coefficients alone.
-    metric : str, callable or transformer, default="euclidean"
-        How to compute dissimilarities from features, as in :class:`ConditionalMDS`; ``"precomputed"`` if `X` holds
-        dissimilarities.
-    metric_params : dict, optional
-        Further arguments of a metric that is a name or a function.
+    metric, metric_params, known_types, adjust, n_jobs
+        As in :class:`ConditionalMDS`; numeric and nominal known features only.
     coef : {"full", "diagonal", "grouped"} or list of lists, default="diagonal"
         Structure of the coefficients. ``"diagonal"`` regresses on the squares alone, as published; ``"full"`` on
-        products of two features as well, so that the result does not depend on how the features are coded.
-        Negative estimates count as zero.
-    known_types : dict, optional
-        Types of known features, as in :class:`ConditionalMDS`; numeric and nominal ones only. A nominal feature is
-        regressed on by all products of its coded columns, whatever `coef` is.
-    adjust
-        Whether the map is shown adjusted for what is known, as in :class:`ConditionalMDS`.
-    n_jobs : int, optional
-        Threads for the passes over the pairs; None and -1 mean every core.
+        products of two features as well, so that the result does not depend on how the features are coded. A nominal
+        feature always has all products of its coded columns. Negative estimates count as zero.
 
     Attributes
     ----------
@@ -60,10 +86,8 @@ class ConditionalClassicalMDS(ConditionalMap):
         The map, in principal axes. An axis with a negative eigenvalue is zero.
     eigenvalues_ : ndarray of shape (n_free,)
         Leading eigenvalues of the double-centred remainder.
-    adjusted_, free_embedding_, adjusted_embedding_, n_free_, coef_, shared_coef_, stress_, importance_, leak_, \
-leak_reference_, free_leak_, knn_leak_, stress_per_point_, object_names_, known_redundant_, \
-known_summary_, level_positions_
-        As in :class:`ConditionalMDS`.
+    stress_, coef_, importance_, leak_
+        And all other attributes of :class:`ConditionalMDS` that are not about a search.
 
     Examples
     --------
@@ -78,91 +102,12 @@ known_summary_, level_positions_
 
     __metadata_request__transform = {"known": True}
     _takes_missing = False
+    _method = Method(read_complete, solve, describe_closed_form)
     transform = transform
 
     coef: Any = "diagonal"
 
-    def fit(self, X: Any, y: Any = None, *, known: Any = None) -> Self:
-        """Compute the map and the coefficients.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_objects, n_objects), or (n_objects, n_features)
-            Dissimilarities (``metric="precomputed"``), none missing, or features.
-        y : None
-            Not used; anything but a one-dimensional target, which is ignored with a warning, is refused.
-        known : array-like of shape (n_objects, n_known), optional
-            Known features, one row per object.
-
-        Returns
-        -------
-        self : ConditionalClassicalMDS
-        """
-        self._fit(X, y, known, None, None)
+    def fit(self, X: Any, y: Any = None, *, known: Any = None) -> Self:  # type: ignore[override]
+        """Compute the map and the coefficients; parameters as of :class:`ConditionalMDS`, none missing."""
+        fit_map(self, self._method, X, y, known)
         return self
-
-    def _fit(self, X: Any, y: Any, known: Any, weights: Any, callback: Any, refit: Refit = AS_ASKED) -> None:
-        import pandas as pd
-
-        forget(self)
-        p = check_parameters(self)
-        refuse_target(y)
-        with OneBlasThread(), Workers(resolve_threads(self.n_jobs)) as workers:
-            data = read(self, X, known, None, Needs(complete="the closed form", in_parts=True), workers)
-            checked = data.dissimilarities
-            require_range(checked.largest, 1e-150, 1e150)  # eigenvalues are squares
-            coded = check_known(data.known, checked.n, checked.labels, self.coef, types=self.known_types)
-            _require_linear(coded)
-            coded.require_no_error(type(self).__name__)
-            check_dimension(p, checked.n, coded)
-            engine = make_engine(build_pairs(checked, None, None, workers), workers)
-            (U, gram, values), decision = fit_free_map(
-                self.adjust,
-                refit.n_free,
-                p,
-                coded,
-                lambda dimensions: closed_form(engine, coded, dimensions),
-                lambda solution: FreeMap.given(solution[0], coded, (), float(np.abs(solution[0]).max(initial=0.0))),
-            )
-            fitted = FittedMap(
-                U=canonical_map(U),
-                gram=gram,
-                Z=np.column_stack([U, coded.values @ block_roots(gram, coded)]),
-                known=coded,
-                scale=engine.scale,
-                labels=checked.labels,
-                dtype=checked.source.dtype,
-                n_components=p,
-                decision=decision,
-                sample=sample_of(checked.source),
-                widths={},
-                transformer=data.transformer,
-            )
-            points = engine.point_stress(fitted.Z) / (2 * engine.total)
-            shown = fitted.shown_total(engine, float(points.sum()) * 2 * engine.total) / (2 * engine.total)
-            ones, nothing = np.ones((checked.n, 1)), np.empty((checked.n, 0))
-            means = engine.graph.squared_product(ones, nothing, 0.0)[:, 0] / checked.n
-        squares = np.sum((fitted.known_map - fitted.known_map.mean(axis=0)) ** 2, axis=1)
-        attributes = {
-            "stress_": float(points.sum()),
-            "shown_stress_": shown,
-            "stress_per_point_": pd.Series(points, index=checked.labels, name="stress"),
-            "eigenvalues_": values / engine.scale**2,
-        }
-        assign(self, replace(fitted, placer=GowerPlacer(means - squares - squares.mean())), attributes)
-        self._map.warn(self.adjust)
-
-
-def _require_linear(known: KnownFeatures) -> None:
-    """Raise on what a regression of squares cannot estimate."""
-    for feature in known.features:
-        if feature.coding.block is not None:
-            raise ValueError(
-                f"known: {feature.name!r} is {feature.coding.kind}, which the closed form cannot fit; "
-                "use ConditionalMDS, or declare the feature numeric or nominal."
-            )
-        if len(feature.missing):
-            raise ValueError(
-                f"known has {len(feature.missing)} missing cells in column {feature.name!r}, which the closed form "
-                "cannot estimate; use ConditionalMDS, or fill them."
-            )

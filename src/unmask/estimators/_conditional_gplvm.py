@@ -1,4 +1,4 @@
-"""The Gaussian-process latent variable model, given what is known."""
+"""The Gaussian-process latent variable model, given known features."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from ..dissimilarities import Geodesic
 from ..kernels import OneBlasThread
 from ..problem import KnownFeatures, check_known
 from ..problem.leak import linear_leak
-from ..solvers import Attempt, Lbfgs, Point, Reason, Solution, canonical_map, minimise, principal_turn
+from ..solvers import Lbfgs, Point, Reason, Solution, canonical_map, minimise, principal_turn
 from ._base import MapEstimator
 from ._fit import warn_unfinished
 from ._spectral_map import SpectralMap
@@ -55,14 +55,23 @@ STARTS_OF_NEW = 3
 
 
 class Covariance(NamedTuple):
-    """A covariance of two places, as a function of the squared distance or of the product of their coordinates.
+    """A covariance of two places, as a function of their squared distance or, if linear, of their inner product.
 
     Kernels of scikit-learn have no derivative by the places; the known features, which do not move, have such a kernel.
     """
 
     value: Callable[[Array], Array]
     slope: Callable[[Array], Array]
-    of_products: bool = False
+    linear: bool = False
+
+    def between(self, U: Array, others: Array) -> Array:
+        """Return what the covariance is a function of."""
+        return np.asarray(U @ others.T) if self.linear else cdist(U, others, "sqeuclidean")
+
+    def pull(self, G: Array, between: Array, U: Array, others: Array) -> Array:
+        """Return the derivative by U of the sum of G times the covariances with others, which stay."""
+        P = G * self.slope(between)
+        return np.asarray(P @ others if self.linear else 2.0 * (P.sum(axis=1)[:, None] * U - P @ others))
 
 
 COVARIANCES = {
@@ -70,19 +79,28 @@ COVARIANCES = {
     "matern": Covariance(
         lambda r: (1.0 + np.sqrt(3.0 * r)) * np.exp(-np.sqrt(3.0 * r)), lambda r: -1.5 * np.exp(-np.sqrt(3.0 * r))
     ),
-    "linear": Covariance(np.asarray, np.ones_like, of_products=True),
+    "linear": Covariance(np.asarray, np.ones_like, linear=True),
 }
 
 
 class Process:
     """A Gaussian process: the negative log-likelihood of data as a function of a map and the logarithms of variances.
 
-    The parameters are the map, three variances, and those of the known features' kernel (None without any).
+    The parameters are the map, three variances, and those of the known features' kernel (None without any). Data are
+    centred and divided by their root mean square.
     """
 
-    def __init__(self, Y: Array, p: int, kernel: str, V: Array, known_kernel: Any) -> None:
-        self.Y, self.p, self.kernel, self.V, self.known_kernel = Y, p, kernel, V, known_kernel
-        self.total = float(Y.size)
+    def __init__(self, X: Array, p: int, kernel: str, V: Array, known_kernel: Any) -> None:
+        self.p, self.kernel, self.V, self.known_kernel = p, kernel, V, known_kernel
+        self.centre, self.total = X.mean(axis=0), float(X.size)
+        with np.errstate(over="ignore"):
+            self.unit = float(np.sqrt(np.mean((X - self.centre) ** 2)))
+        if not SMALLEST < self.unit < 1.0 / SMALLEST:
+            raise ValueError(
+                f"the columns of X differ from their means by {self.unit:g} on average; a process needs data that "
+                "vary, in a unit in which they do so by ordinary numbers."
+            )
+        self.Y = (X - self.centre) / self.unit
         own = np.zeros((0, 2)) if known_kernel is None else np.asarray(known_kernel.bounds).reshape(-1, 2)
         self.bounds = np.vstack([np.tile([LEAST_LOG, MOST_LOG], (3, 1)), own])
 
@@ -96,50 +114,48 @@ class Process:
         kernel = self.known_kernel if known_kernel is None else known_kernel
         return np.concatenate([U.ravel(), START, np.zeros(0) if kernel is None else kernel.theta])
 
-    def between(self, U: Array, others: Array) -> Array:
-        """Return what the map's covariance is a function of."""
-        return np.asarray(U @ others.T) if self.covariance.of_products else cdist(U, others, "sqeuclidean")
-
-    def without_known(self) -> tuple[Array, Any]:
-        """Return what a process from the known features alone leaves of the data, and its kernel."""
-        from sklearn.gaussian_process import GaussianProcessRegressor
-        from sklearn.gaussian_process.kernels import WhiteKernel
-
-        if self.known_kernel is None:
-            return self.Y, None
-        with warnings.catch_warnings():  # it is only a start: parameters at their bounds do no harm
-            warnings.simplefilter("ignore", ConvergenceWarning)
-            process = GaussianProcessRegressor(self.known_kernel + WhiteKernel()).fit(self.V, self.Y)
-        return self.Y - process.predict(self.V).reshape(self.Y.shape), process.kernel_.k1
+    def unpack(self, theta: Array) -> tuple[Array, Array, Any]:
+        """Return the map, its variances, and the known features' kernel, each within its bounds."""
+        size = len(self.Y) * self.p
+        logs = np.clip(theta[size:], *self.bounds.T)
+        kernel = self.known_kernel if self.known_kernel is None else self.known_kernel.clone_with_theta(logs[3:])
+        return theta[:size].reshape(-1, self.p), np.exp(logs[:3]), kernel
 
     def starts(self, init: Any) -> list[Array]:
-        """Return where a search begins: at the map that was given, or at two maps of what is not known."""
+        """Return where a search begins: at the map that was given, or at two maps of what the known features leave."""
         n, p = len(self.Y), self.p
         if not isinstance(init, str):
             U = np.asarray(init, dtype=np.float64)
             if U.shape != (n, p) or not np.isfinite(U).all():
                 raise ValueError(f"init has shape {U.shape}; it must be {(n, p)}, of finite numbers, or 'auto'.")
             return [self.pack(U)]
-        rest, known_kernel = self.without_known()
+        rest, known_kernel = self.Y, None
+        if self.known_kernel is not None:
+            from sklearn.gaussian_process import GaussianProcessRegressor
+            from sklearn.gaussian_process.kernels import WhiteKernel
+
+            with warnings.catch_warnings():  # it is only a start: parameters at their bounds do no harm
+                warnings.simplefilter("ignore", ConvergenceWarning)
+                known = GaussianProcessRegressor(self.known_kernel + WhiteKernel()).fit(self.V, self.Y)
+            rest, known_kernel = self.Y - known.predict(self.V).reshape(self.Y.shape), known.kernel_.k1
         # As many components as the data have; further axes begin at nothing, and a little noise lets them grow.
         straight = 1e-3 * np.random.default_rng(0).standard_normal((n, p))
         components = PCA(min(p, *rest.shape), svd_solver="full").fit_transform(rest)
         straight[:, : components.shape[1]] += components
         maps: list[Any] = [straight]
-        if not self.covariance.of_products:
+        if not self.covariance.linear:
             maps.append(SpectralMap(Geodesic(min(NEIGHBOURS, n - 1), on_disconnected="join"), p).fit_transform(rest))
         return [self.pack(U / max(float(U.std(axis=0).max()), 1e-300), known_kernel) for U in maps]
 
     def __call__(self, theta: Array) -> Point:
         """Return value and half the derivative; with G = d(-log-likelihood)/dK the rest are sums of G times dK."""
         n, outputs = self.Y.shape
-        U, logs = theta[: n * self.p].reshape(n, self.p), theta[n * self.p :]
-        variances, own = np.exp(np.clip(logs[:3], LEAST_LOG, MOST_LOG)), np.clip(logs[3:], *self.bounds[3:].T)
-        between = self.between(U, U)
-        of_map = self.covariance.value(between)
+        (U, variances, kernel), covariance = self.unpack(theta), self.covariance
+        between = covariance.between(U, U)
+        of_map = covariance.value(between)
         K, slopes = variances[0] * of_map + variances[1], np.zeros((n, n, 0))
-        if self.known_kernel is not None:
-            of_known, slopes = self.known_kernel.clone_with_theta(own)(self.V, eval_gradient=True)
+        if kernel is not None:
+            of_known, slopes = kernel(self.V, eval_gradient=True)
             K += of_known
         K[np.diag_indices(n)] += variances[2]
         try:
@@ -152,73 +168,57 @@ class Process:
         log_determinant = 2.0 * np.sum(np.log(np.diagonal(factor)))
         value = 0.5 * (np.sum(alpha * self.Y) + outputs * (log_determinant + n * np.log(2 * np.pi)))
         G = 0.5 * (outputs * inverse - alpha @ alpha.T)
-        pulls = variances[0] * G * self.covariance.slope(between)
-        in_map = 2.0 * pulls @ U
-        if not self.covariance.of_products:
-            in_map = 4.0 * pulls.sum(axis=1)[:, None] * U - 2.0 * in_map
+        in_map = 2.0 * covariance.pull(variances[0] * G, between, U, U)
         in_logs = variances * [np.sum(G * of_map), np.sum(G), np.trace(G)]
         in_logs = np.concatenate([in_logs, np.einsum("ij,ijk->k", G, slopes)])
-        # Beyond a bound nothing changes.
+        logs = theta[U.size :]  # beyond a bound nothing changes
         in_logs = np.where((logs < self.bounds[:, 0]) | (logs > self.bounds[:, 1]), 0.0, in_logs)
         return Point(theta, float(value), 0.5 * np.concatenate([in_map.ravel(), in_logs]))
 
 
-@dataclass(frozen=True)
 class FittedProcess:
-    """A fitted process: its map and variances, and where it places new objects."""
+    """A process at fixed parameters: the map in principal axes, variances, and where it places new objects."""
 
-    labels: pd.Index | None
-    known: KnownFeatures
-    centre: Array
-    unit: float  # of the data
-    process: Process
-    U: Array
-    variances: Array  # of map, bias and noise
-    known_kernel: Any
-    factor: Array
-    alpha: Array
-
-    @classmethod
-    def of(cls, process: Process, theta: Array, **data: Any) -> FittedProcess:
-        """Return the process at these parameters, with the map in principal axes."""
-        n, p, kernel = len(process.Y), process.p, process.known_kernel
-        U = theta[: n * p].reshape(n, p)
-        variances = np.exp(np.clip(theta[n * p :][:3], LEAST_LOG, MOST_LOG))
-        if kernel is not None:
-            kernel = kernel.clone_with_theta(np.clip(theta[n * p + 3 :], *process.bounds[3:].T))
-        K = variances[0] * process.covariance.value(process.between(U, U)) + variances[1] + variances[2] * np.eye(n)
-        factor = cho_factor(K if kernel is None else K + kernel(process.V), lower=True, check_finite=False)[0]
-        U = U @ principal_turn(U) if process.covariance.of_products else canonical_map(U)
-        alpha = cho_solve((factor, True), process.Y, check_finite=False)
-        return cls(process=process, U=U, variances=variances, known_kernel=kernel, factor=factor, alpha=alpha, **data)
+    def __init__(self, process: Process, theta: Array, labels: pd.Index | None, known: KnownFeatures) -> None:
+        self.process, self.labels, self.known = process, labels, known
+        U, self.variances, self.known_kernel = process.unpack(theta)  # variances of map, bias and noise
+        between = process.covariance.between(U, U)
+        K = self.variances[0] * process.covariance.value(between) + self.variances[1]
+        K[np.diag_indices(len(U))] += self.variances[2]
+        if self.known_kernel is not None:
+            K += self.known_kernel(process.V)
+        self.factor = cho_factor(K, lower=True, check_finite=False)[0]
+        self.alpha = cho_solve((self.factor, True), process.Y, check_finite=False)
+        self.U = U @ principal_turn(U) if process.covariance.linear else canonical_map(U)
 
     def shares(self) -> dict[str, float]:
         """Return the mean variance of an object's data that each part accounts for, in the data's units."""
-        of_map, bias, noise = self.variances
-        own = np.sum(self.U**2, axis=1) if self.process.covariance.of_products else np.zeros(1)
-        of_known = 0.0 if self.known_kernel is None else np.mean(self.known_kernel.diag(self.process.V))
-        shares = {"map": of_map * np.mean(self.process.covariance.value(own)), "known": of_known}
-        return {name: float(x) * self.unit**2 for name, x in {**shares, "bias": bias, "noise": noise}.items()}
+        unit = self.process.unit**2
+        of_map, bias, noise = self.variances * unit
+        own = np.sum(self.U**2, axis=1) if self.process.covariance.linear else np.zeros(1)
+        of_known = 0.0 if self.known_kernel is None else unit * np.mean(self.known_kernel.diag(self.process.V))
+        of_map *= np.mean(self.process.covariance.value(own))
+        return {"map": float(of_map), "known": float(of_known), "bias": float(bias), "noise": float(noise)}
 
     def place(self, y: Array, v: Array) -> Array:
         """Return the place at which a new object's data are most likely."""
         far = np.sum((self.process.Y - y) ** 2, axis=1)
         same = np.flatnonzero((far == 0.0) & (v == self.process.V).all(axis=1))
-        if len(same):  # where it is, itself is among its neighbours, which moves the likeliest place a little
+        if len(same):  # among its own neighbours, which would move the likeliest place a little
             return np.asarray(self.U[same[0]])
-        nearest = np.argsort(far, kind="stable")[:STARTS_OF_NEW]
         to_known, own_known = np.zeros(len(far)), 0.0
         if self.known_kernel is not None:
             to_known, own_known = self.known_kernel(v[None], self.process.V)[0], self.known_kernel.diag(v[None])[0]
         args = y, to_known, own_known
+        nearest = np.argsort(far, kind="stable")[:STARTS_OF_NEW]
         found = [minimize(self.cost, self.U[i], args=args, jac=True, method="L-BFGS-B") for i in nearest]
         return np.asarray(min(found, key=lambda one: one.fun).x)
 
     def cost(self, u: Array, y: Array, to_known: Array, own_known: float) -> tuple[float, Array]:
         """Return the negative log-likelihood of data at a place, and its derivative."""
         (of_map, bias, noise), covariance = self.variances, self.process.covariance
-        between, own = self.process.between(u[None], self.U)[0], self.process.between(u[None], u[None])[0]
-        k = of_map * covariance.value(between) + to_known + bias
+        between, own = covariance.between(u[None], self.U), covariance.between(u[None], u[None])[0]
+        k = of_map * covariance.value(between[0]) + to_known + bias
         solved = cho_solve((self.factor, True), k, check_finite=False)
         mean = k @ self.alpha
         # What is left of the process's own variance is not negative, but for rounding.
@@ -227,10 +227,8 @@ class FittedProcess:
         value = 0.5 * (len(y) * np.log(variance) + squares / variance)
         by_variance = 0.5 * (len(y) / variance - squares / variance**2)
         by_k = -(self.alpha @ (y - mean)) / variance - 2.0 * by_variance * solved
-        pulls = by_k * of_map * covariance.slope(between)
-        if covariance.of_products:
-            return value, np.asarray(pulls @ self.U + 2.0 * by_variance * of_map * u)
-        return value, np.asarray(2.0 * pulls @ (u - self.U))
+        slope = covariance.pull(of_map * by_k[None], between, u[None], self.U)[0]
+        return value, slope + 2.0 * by_variance * of_map * u if covariance.linear else slope
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -239,9 +237,8 @@ class ConditionalGPLVM(MapEstimator):
 
     Every column of the data is a draw from one Gaussian over the objects, with the covariance
     ``a k(u, u') + k_known(v, v') + b``, and noise on its diagonal. Coordinates ``u``, variances and the parameters of
-    the known features' kernel maximise the likelihood together. The two kernels are added, so what a smooth function of
-    the known features explains needs no room on the map. Without known features this is the GP-LVM, and with the linear
-    kernel as well probabilistic principal components.
+    the known features' kernel maximise the likelihood together. Without known features this is the GP-LVM, and with the
+    linear kernel as well probabilistic principal components.
 
     Time grows with N cubed an iteration; at most 2,000 objects are taken. The likelihood has local maxima. The search
     begins with what a Gaussian process from the known features alone leaves of the data, at its principal components
@@ -252,11 +249,10 @@ class ConditionalGPLVM(MapEstimator):
     n_components : int, default=2
         Dimensions of the map.
     kernel : {"rbf", "matern", "linear"}, default="rbf"
-        Covariance of the map: Gaussian, Matérn with one derivative, or linear. Its width is 1: the map grows or shrinks
-        instead.
+        Covariance of the map: Gaussian, Matérn with one derivative, or linear. Its width is 1: the map scales instead.
     known_kernel : scikit-learn kernel, optional
         Covariance of the known features (coded columns, standardised), whose free parameters are learned. By default a
-        variance times a Gaussian with a width for each column, of more than ten with one for all.
+        variance times a Gaussian with a width for each column, or one width for more than ten.
     known_types : dict, optional
         Types of known features, as in :class:`ConditionalMDS`.
     init : {"auto"} or array-like of shape (n_objects, n_components), default="auto"
@@ -277,11 +273,9 @@ class ConditionalGPLVM(MapEstimator):
     known_kernel_ : scikit-learn kernel or None
         With its learned parameters, for data divided by their root mean square.
     leak_, leak_reference_ : float
-        How far the map repeats what is known, and what chance makes of as many objects.
-    n_iter_ : int
-        Iterations.
-    converged_ : bool
-        Whether the search ended by itself.
+        How far the map repeats the known features, and what chance makes of as many objects.
+    n_iter_, converged_ : int, bool
+        Iterations, and whether the search ended by itself.
     object_names_ : ndarray of shape (n_objects,)
         Labels of the objects; their numbers if they had none.
 
@@ -356,29 +350,27 @@ class ConditionalGPLVM(MapEstimator):
         if p >= n:
             raise ValueError(f"n_components={p} but there are n_samples={n} objects; use at most {n - 1}.")
         coded = check_known(known, n, labels, "diagonal", types=self.known_types)
-        _require_complete(coded, type(self).__name__)
-        centre = X.mean(axis=0)
-        with np.errstate(over="ignore"):
-            unit = float(np.sqrt(np.mean((X - centre) ** 2)))
-        if not SMALLEST < unit < 1.0 / SMALLEST:
-            raise ValueError(
-                f"the columns of X differ from their means by {unit:g} on average; a process needs data that vary, in "
-                "a unit in which they do so by ordinary numbers."
-            )
+        coded.require_no_error(type(self).__name__)
+        for feature in coded.features:
+            if len(feature.missing):
+                raise ValueError(
+                    f"known has {len(feature.missing)} missing cells in column {feature.name!r}, which a Gaussian "
+                    "process cannot do without; fill them, or use ConditionalMDS, which estimates them."
+                )
         kernel, q = None, coded.n_kept
         if q:
             kernel = self.known_kernel or ConstantKernel() * RBF(np.ones(q) if q <= MOST_WIDTHS else 1.0)
-        process = Process((X - centre) / unit, p, self.kernel, coded.values, kernel)
+        process = Process(X, p, self.kernel, coded.values, kernel)
         with OneBlasThread():
             solution = self._search(process)
-        self._map = FittedProcess.of(process, solution.theta, labels=labels, known=coded, centre=centre, unit=unit)
+        self._map = FittedProcess(process, solution.theta, labels, coded)
         self.embedding_, self.known_kernel_ = self._map.U, self._map.known_kernel
         self.n_iter_, self.converged_ = solution.n_iter, solution.converged
-        self.log_likelihood_ = -solution.value * process.total - X.size * np.log(unit)
+        self.log_likelihood_ = -solution.value * process.total - X.size * np.log(process.unit)
         self.variances_ = pd.Series(self._map.shares(), name="variance")
         leak = linear_leak(self.embedding_, coded.values)
         self.leak_, self.leak_reference_ = leak.leak, leak.reference
-        warn_unfinished(self, [Attempt("map", solution)], solution)
+        warn_unfinished(self, [solution], solution)
         return self
 
     def transform(self, X: Any, *, known: Any = None) -> Array:
@@ -389,7 +381,7 @@ class ConditionalGPLVM(MapEstimator):
         X : array-like of shape (n_new, n_features)
             Their data.
         known : array-like of shape (n_new, n_known), optional
-            What is known about them; needed when the map was fitted with known features.
+            Known features; needed when the map was fitted with known features.
 
         Returns
         -------
@@ -401,7 +393,8 @@ class ConditionalGPLVM(MapEstimator):
         X, known = known_by_name(labelled_frame(X), known, features=True)
         labels = labels_of(X)
         X = validate_data(self, X, dtype=np.float64, reset=False)
-        V, Y = self._map.known.of_new(known, len(X), labels), (X - self._map.centre) / self._map.unit
+        process, V = self._map.process, self._map.known.of_new(known, len(X), labels)
+        Y = (X - process.centre) / process.unit
         placed = np.array([self._map.place(row, v) for row, v in zip(Y, V, strict=True)])
         labelled: Array = with_labels(self, placed.reshape(len(X), -1), labels)
         return labelled
@@ -409,32 +402,24 @@ class ConditionalGPLVM(MapEstimator):
     def _search(self, process: Process) -> Solution:
         """Follow every start for a while, and the likeliest to its end; all its iterations count."""
         limit, starts = int(self.max_iter), process.starts(self.init)
-        begun: list[Solution] = []
-        for start in starts:
-            begun.append(self._follow(process, start, min(EARLY, limit) if len(starts) > 1 else limit))
-            if begun[-1].reason is Reason.INTERRUPTED:
-                return begun[-1]
-        best = min(begun, key=lambda one: one.value)
-        if best.reason is not Reason.MAX_ITER or best.n_iter == limit:
-            return best
-        last = self._follow(process, best.theta, limit - best.n_iter)
-        return replace(last, path=(*best.path, *last.path[1:]))
+        ends: list[Solution] = []
 
-    def _follow(self, process: Process, theta: Array, most: int) -> Solution:
+        def follow(theta: Array, most: int) -> Solution:
+            rule = Lbfgs(len(theta), 1.0, halvings=30)
+            return minimise(process, theta, rule, tol=float(self.tol), max_iter=most)
+
         try:
-            return minimise(process, theta, Lbfgs(len(theta), 1.0, halvings=30), tol=float(self.tol), max_iter=most)
+            for start in starts:
+                ends.append(follow(start, min(EARLY, limit) if len(starts) > 1 else limit))
+                if ends[-1].reason is Reason.INTERRUPTED:
+                    return ends[-1]
+            best = min(ends, key=lambda end: end.value)
+            if best.reason is not Reason.MAX_ITER or best.n_iter == limit:
+                return best
+            last = follow(best.theta, limit - best.n_iter)
+            return replace(last, path=(*best.path, *last.path[1:]))
         except FloatingPointError:
             raise ValueError(
                 "the covariance of the data cannot be factorised where the search begins; pass a smaller init, or "
                 "another known_kernel."
             ) from None
-
-
-def _require_complete(known: KnownFeatures, name: str) -> None:
-    known.require_no_error(name)
-    for feature in known.features:
-        if len(feature.missing):
-            raise ValueError(
-                f"known has {len(feature.missing)} missing cells in column {feature.name!r}, which a Gaussian process "
-                "cannot do without; fill them, or use ConditionalMDS, which estimates them."
-            )

@@ -31,12 +31,11 @@ class ConditionalIsomap(ConditionalMDS):
     mutual : bool, default=False
         Keep an edge only if each of the two objects is a neighbour of the other.
     on_disconnected : {"join", "error"}, default="join"
-        What to do with a graph that falls into parts: join them with a warning, or raise an error.
+        Join the parts of a disconnected graph with a warning, or raise an error.
     n_landmarks : int, optional
-        Find only the paths from so many objects, drawn at random, to all others, and fit these: for many objects. The
-        stress is then that of the pairs with a landmark in them. By default the paths between all objects, or from 500
-        with ``solver="stochastic"``, whose references they are; ``solver="auto"`` is that where all would take more
-        than 3 GB.
+        Find only the paths from so many random objects to all others, and fit these: for many objects. By default the
+        paths between all objects, or from 500 with ``solver="stochastic"``, which ``solver="auto"`` is where all would
+        take more than 3 GB.
     metric, metric_params, coef, known_types, weights, level, ties, orthogonal, adjust, init, n_init, solver, \
 max_iter, tol, n_jobs, random_state, verbose
         As in :class:`ConditionalMDS`. ``weights`` refers to the geodesic dissimilarities.
@@ -45,11 +44,8 @@ max_iter, tol, n_jobs, random_state, verbose
     ----------
     geodesic_ : Geodesic
         The fitted graph (``geodesic_.graph_``) and shortest paths (``geodesic_.dissimilarities_``).
-    embedding_, adjusted_, free_embedding_, adjusted_embedding_, n_free_, coef_, shared_coef_, stress_, importance_, \
-leak_, leak_reference_, free_leak_, knn_leak_, stress_per_point_, stress_path_, n_iter_, converged_, \
-stop_reason_, starts_, known_redundant_, known_summary_, level_positions_, known_imputed_, known_corrected_, \
-disparities_, radius_, object_names_
-        As in :class:`ConditionalMDS`; ``disparities_`` are of the geodesic dissimilarities.
+    embedding_, coef_, stress_
+        And all other attributes of :class:`ConditionalMDS`; ``disparities_`` are of the geodesic dissimilarities.
 
     References
     ----------

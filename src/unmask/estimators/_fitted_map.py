@@ -1,11 +1,19 @@
-"""A fitted map: coordinates, coefficients and known features, and every table made of them when it is asked for."""
+"""A fitted map: coordinates, coefficients and known features, and every table made of them when it is asked for.
+
+A map may be adjusted: the part that the known features predict is taken off. The free map and the known features are
+fitted together, Z = [F, VB]. Writing F = U + VA with V'U = 0 changes neither Z nor the stress, so a model in which the
+known features also act along the map, Z = [U + VA, VB], is fitted by fitting the free map and regressing it on V.
+Ordinary least squares whatever the weights of the pairs are: with the weights of the fit the residuals would again be
+correlated with V, and the map would leak.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from operator import attrgetter
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from scipy.spatial.distance import pdist, squareform
@@ -13,52 +21,69 @@ from sklearn.utils.validation import check_is_fitted
 
 from .._typing import Array, IntArray
 from ..checking import find_labels, quote
-from ..problem import KnownFeatures
+from ..kernels import Source, rectangle
+from ..problem import Cells, KnownFeatures
 from ..problem.leak import LinearLeak, NeighbourLeak, linear_leak, neighbour_leak
+from ..problem.linalg import symmetric_root
 from ..solvers import principal_turn
-from ._adjustment import Adjustment, Decision, FreeMap, adjust_map, warn_of_decision, warn_of_neighbours
-from ._imputed import Widths, imputed_table, warn_of_imputed
-from ._tables import (
-    Moved,
-    block_roots,
-    coef_table,
-    corrected_table,
-    importance_table,
-    level_table,
-    moved_values,
-    shared_table,
-    summary_table,
-)
+from ._imputed import Widths, cells_off_the_map, imputed_table
+from ._tables import coef_table, importance_table, level_table, shared_table, summary_table
 
 if TYPE_CHECKING:
     import pandas as pd
 
 
-class FromMap:
-    """A fitted attribute that is read off the fitted map when it is asked for: ``coef_`` is ``coef`` of the map."""
+# Objects that stand for all where fits are compared with chance. Stress of random data rises with the number of objects
+# (by a tenth from 100 to 400, in two dimensions), so that the sample gives a lower bound.
+SAMPLE = 100
 
-    def __set_name__(self, owner: type, name: str) -> None:
-        self.name = name
+
+class FromMap:
+    """A fitted attribute that is read off the fitted map when it is asked for; a path such as ``leak.reference``."""
+
+    def __init__(self, path: str) -> None:
+        self.path = path
 
     def __get__(self, estimator: Any, owner: type | None = None) -> Any:
         if estimator is None:
             return self
         check_is_fitted(estimator)
-        return getattr(estimator._map, self.name.removesuffix("_"))
+        return attrgetter(self.path)(estimator._map)
 
 
-def positions_of(fitted: pd.Index | None, n: int, objects: Any) -> tuple[pd.Index, IntArray]:
-    """Return labels of fitted objects, of all by default, and their positions."""
-    import pandas as pd
+class Decision(NamedTuple):
+    """Whether a map is adjusted, and the leak of the first free map, by which this was decided."""
 
-    every = pd.RangeIndex(n) if fitted is None else fitted
-    if objects is None:
-        return every, np.arange(n)
-    labels = pd.Index(objects)
-    at = find_labels(every, labels)
-    if (at < 0).any():
-        raise ValueError(f"objects names {quote(labels[at < 0])}, which were not fitted; name fitted objects.")
-    return labels, at
+    adjusted: bool
+    leak: LinearLeak
+    hindrance: str = ""  # why a map that leaks could not be adjusted
+
+
+class Adjustment(NamedTuple):
+    """How the map that is shown comes from the free one: U = (F - (V - centre) A) turn."""
+
+    A: Array  # known columns x axes of the free map
+    centre: Array
+    turn: Array  # axes of the free map x axes shown
+
+    def residuals(self, free: Array, V: Array) -> Array:
+        return np.asarray(free - (V - self.centre) @ self.A)
+
+
+def sample_of(source: Source) -> Array:
+    """Return the dissimilarities of all pairs, or of the pairs of some objects, always the same."""
+    at = sampled_objects(source.n)
+    return np.asarray(rectangle(source, at, at)[np.triu_indices(len(at), 1)], dtype=np.float64)
+
+
+def sampled_objects(n: int) -> IntArray:
+    """Return the objects that stand for all."""
+    return np.sort(np.random.default_rng(0).permutation(n)[:SAMPLE])
+
+
+def block_roots(gram: Array, known: KnownFeatures) -> Array:
+    """Return the symmetric positive root of each block of BB'."""
+    return known.blockwise(lambda group: symmetric_root(gram[np.ix_(group, group)]))
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -73,9 +98,9 @@ class FittedMap:
     labels: pd.Index | None
     dtype: Any
     n_components: int
-    decision: Decision
     sample: Array  # dissimilarities of all pairs, or of the pairs of a random sample of objects
-    moved: Moved = ()  # missing and measured cells of the known features, as estimated
+    decision: Decision | None = None
+    moved: Sequence[tuple[Cells, Array]] = ()  # missing and measured cells of the known features, as estimated
     widths: Widths | None = None  # of the intervals of missing numbers
     turn_of: Callable[[Array], Array] = principal_turn
     distance: str = "euclidean"
@@ -89,36 +114,31 @@ class FittedMap:
     # ---- maps
 
     @cached_property
-    def free(self) -> FreeMap:
-        """The free map beside the known features; those of an adjusted map as they are taken off."""
-        free = FreeMap.given(self.U, self.known, self.moved, float(np.abs(self.Z).max()), self.widths)
-        return free.with_cells_off_the_map(self.known)[0] if self.adjusted else free
-
-    @cached_property
-    def adjustment(self) -> Adjustment | None:
-        """The adjustment of the map that is shown; None if it is the free map."""
-        return adjust_map(self.free, self.n_components, self.turn_of) if self.adjusted else None
-
-    @cached_property
     def embedding(self) -> Array:
         """The map that is shown, in the user's units."""
-        return self._given_units(self.U if self.adjustment is None else self.adjustment(self.U, self.free.V))
+        return self.adjusted_embedding if self.adjusted else self.free_embedding
 
     @property
     def free_embedding(self) -> Array:
-        return self._given_units(self.U)
+        return np.asarray((self.U / self.scale).astype(self.dtype))
 
     @property
     def adjusted_embedding(self) -> Array:
-        adjustment = self.adjustment or adjust_map(self.free, self.n_components, self.turn_of)
-        return self._given_units(adjustment(self.free.U, self.free.V))
-
-    def _given_units(self, U: Array) -> Array:
+        U = self.regression.residuals(self.U, self.known_values) @ self.regression.turn
         return np.asarray((U / self.scale).astype(self.dtype))
+
+    @cached_property
+    def regression(self) -> Adjustment:
+        """The regression of the free map on the known features, and the turn of what is left to the axes shown."""
+        centre = self.known_values.mean(axis=0)
+        # Columns of V may depend on each other across blocks: least squares of least norm.
+        A = np.linalg.lstsq(self.known_values - centre, self.U, rcond=None)[0]
+        turn = self.turn_of(self.U - (self.known_values - centre) @ A)
+        return Adjustment(A, centre, turn[:, : self.n_components])
 
     @property
     def adjusted(self) -> bool:
-        return self.decision.adjusted
+        return self.decision is not None and self.decision.adjusted
 
     @property
     def n_free(self) -> int:
@@ -126,14 +146,17 @@ class FittedMap:
 
     @property
     def shown_share(self) -> float:
-        return 1.0 if self.adjustment is None else self.adjustment.shown_share(self.free)
+        residuals = self.regression.residuals(self.U, self.known_values)
+        total = float(np.sum(residuals**2)) if self.adjusted else 0.0
+        return float(np.sum((residuals @ self.regression.turn) ** 2)) / total if total > 0 else 1.0
 
     def shown_total(self, engine: Any, total: float) -> float:
-        """Return twice the cost of the dimensions shown and of what is known; ``total`` is that of all dimensions."""
-        if self.adjustment is None or self.n_free <= self.n_components:
+        """Return twice the cost of the dimensions shown and the known features; ``total`` is that of all dimensions."""
+        if not self.adjusted or self.n_free <= self.n_components:
             return total
-        shown = np.column_stack([self.adjustment.without_hidden_axes(self.free), self.Z[:, self.n_free :]])
-        return float(engine.point_stress(shown).sum())
+        residuals, turn = self.regression.residuals(self.U, self.known_values), self.regression.turn
+        shown = self.U - residuals + residuals @ turn @ turn.T
+        return float(engine.point_stress(np.column_stack([shown, self.Z[:, self.n_free :]])).sum())
 
     def distances(self, at: IntArray) -> Array:
         """Return the fitted distances between some objects, in the user's units."""
@@ -143,22 +166,14 @@ class FittedMap:
     # ---- leak
 
     @cached_property
-    def _leak(self) -> LinearLeak:
-        if self.adjustment is None:
+    def leak(self) -> LinearLeak:
+        """The leak of the map shown."""
+        if self.decision is not None and not self.adjusted:
             return self.decision.leak
-        return linear_leak(self.adjustment(self.U, self.free.V), self.free.V, beside=self.free.size)
-
-    @property
-    def leak(self) -> float:
-        return self._leak.leak
-
-    @property
-    def leak_reference(self) -> float:
-        return self._leak.reference
-
-    @property
-    def free_leak(self) -> float:
-        return self.decision.leak.leak
+        # Beside the largest coordinate an axis may be rounding.
+        size = float(np.abs(self.Z).max(initial=0.0))
+        U = self.regression.residuals(self.U, self.known_values) @ self.regression.turn if self.adjusted else self.U
+        return linear_leak(U, self.known_values, beside=size)
 
     @property
     def uncorrelated(self) -> bool:
@@ -166,12 +181,13 @@ class FittedMap:
         return self.adjusted or (self.orthogonal and self.known.n_kept > 0)
 
     def neighbour_leak(self, *, stop_early: bool = False) -> dict[str, NeighbourLeak]:
-        """Return how well neighbours on the map tell each known feature."""
+        """Return how well neighbours on the map predict each known feature."""
         if not self.n_components:
             return {}
-        adjusted_for = self.free.V if self.uncorrelated else None
         U, rng = self.embedding.astype(np.float64), np.random.default_rng(0)
-        return neighbour_leak(U, self.known, rng, adjusted_for=adjusted_for, stop_early=stop_early)
+        return neighbour_leak(
+            U, self.known, rng, adjusted_for=self.known_values if self.uncorrelated else None, stop_early=stop_early
+        )
 
     @cached_property
     def knn_leak(self) -> pd.DataFrame:
@@ -182,6 +198,35 @@ class FittedMap:
 
     # ---- known features
 
+    def values(self, *, as_measured: bool = True) -> Array:
+        """Return the known values (kept columns, standard units) with the estimated cells in place.
+
+        Values that were measured with error are as measured, or as the fit moved them.
+        """
+        values = self.known.values.copy()
+        for cells, r in self.moved:
+            at = np.ix_(cells.rows, np.asarray(cells.columns))
+            if not cells.price:
+                values[at] = r @ cells.standard
+            elif not as_measured:
+                values[at] += r @ cells.standard
+        return values
+
+    @cached_property
+    def predicted_cells(self) -> tuple[Array, Widths | None, list[tuple[str, int]]]:
+        """The known values with missing numbers predicted by the map where that is surer, and the widths.
+
+        A feature that acts along the map, not across it, has a coefficient near 0, and the dissimilarities then
+        determine hardly anything of its missing cells. The last part has the cells that nothing determines: feature and
+        row.
+        """
+        return cells_off_the_map(self.U, self.values(), self.known, self.widths)
+
+    @cached_property
+    def known_values(self) -> Array:
+        """The known values; those of an adjusted map as they are taken off it."""
+        return self.predicted_cells[0] if self.adjusted else self.values()
+
     @cached_property
     def roots(self) -> Array:
         """The coefficients in standard units: the symmetric root of each block of BB'."""
@@ -190,17 +235,17 @@ class FittedMap:
     @cached_property
     def known_map(self) -> Array:
         """Coordinates of the known features beside those of the map, as fitted."""
-        return np.asarray(moved_values(self.known, self.moved) @ self.roots)
+        return np.asarray(self.values(as_measured=False) @ self.roots)
 
     @cached_property
     def known_given(self) -> Array:
         """The same with measured values as they were given, as a new object would bring them."""
-        return np.asarray(self.free.V @ self.roots)
+        return np.asarray(self.known_values @ self.roots)
 
     @property
     def _everywhere(self) -> Array:
         """Coefficients along the map and across it: with spare dimensions only the sum of the two is determined."""
-        return self.roots if self.adjustment is None else np.column_stack([self.adjustment.A, self.roots])
+        return np.column_stack([self.regression.A, self.roots]) if self.adjusted else self.roots
 
     @cached_property
     def coef(self) -> pd.DataFrame:
@@ -208,9 +253,10 @@ class FittedMap:
 
     @cached_property
     def shared_coef(self) -> pd.DataFrame:
-        p = self.n_components
-        along = np.zeros((self.known.n_kept, p)) if self.adjustment is None else self.adjustment.shared
-        return shared_table(self.known, along, self.scale)
+        along = np.zeros((self.known.n_kept, self.n_components))
+        return shared_table(
+            self.known, self.regression.A @ self.regression.turn if self.adjusted else along, self.scale
+        )
 
     @cached_property
     def importance(self) -> pd.DataFrame:
@@ -233,28 +279,37 @@ class FittedMap:
     @cached_property
     def known_imputed(self) -> pd.DataFrame:
         """The missing cells as estimated; those of an adjusted map as they were taken off it."""
-        values = moved_values(self.known, self.moved) if self.adjustment is None else self.free.V
-        return imputed_table(self.known, values, self.labels, self.roots, self.free.widths)
+        values, widths = self.values(as_measured=False), self.widths
+        if self.adjusted:
+            values, widths, _ = self.predicted_cells
+        return imputed_table(self.known, values, self.labels, self.roots, widths)
 
     @cached_property
     def known_corrected(self) -> pd.DataFrame:
-        return corrected_table(self.known, self.moved, self.labels)
+        """The values of features measured with error, as the fit moved them, in their own units."""
+        import pandas as pd
 
-    # ---- warnings
-
-    def warn(self, adjust: Any) -> None:
-        """Warn of doubtful cells, and of what the map repeats; ``adjust`` is the estimator's parameter."""
-        if self.moved:
-            warn_of_imputed(self.known_imputed)
-        if self.adjusted or self.decision.leak.directions:
-            warn_of_decision(self.decision, adjust, self.known)
-        if self.uncorrelated:
-            told = {name: leak for name, leak in self.neighbour_leak(stop_early=True).items() if leak.above_chance}
-            if told:
-                warn_of_neighbours(told, {feature.name: feature.coding.kind for feature in self.known.features})
+        values, known = self.values(as_measured=False), self.known
+        columns = sorted({column for cells, _ in self.moved if cells.price for column in cells.columns})
+        data = {known.names[known.kept[column]]: known.restore(values[:, column], column) for column in columns}
+        return pd.DataFrame(data, index=pd.RangeIndex(len(values)) if self.labels is None else self.labels)
 
 
 # ---- between rooms
+
+
+def positions_of(fitted: pd.Index | None, n: int, objects: Any) -> tuple[pd.Index, IntArray]:
+    """Return labels of fitted objects, of all by default, and their positions."""
+    import pandas as pd
+
+    every = pd.RangeIndex(n) if fitted is None else fitted
+    if objects is None:
+        return every, np.arange(n)
+    labels = pd.Index(objects)
+    at = find_labels(every, labels)
+    if (at < 0).any():
+        raise ValueError(f"objects names {quote(labels[at < 0])}, which were not fitted; name fitted objects.")
+    return labels, at
 
 
 def labels_of_fit(fitted: Any) -> pd.Index | None:
@@ -268,11 +323,11 @@ def transformer_of(fitted: Any) -> Any:
 
 
 def aims_of(fitted: Any, D: Array) -> Array:
-    """Return what fitted distances stand for: dissimilarities, transformed as the fit does if it does."""
+    """Return what fitted distances stand for: dissimilarities, transformed as in the fit."""
     seen = getattr(fitted, "disparities_", None)
     if seen is None:
         return D
-    # Equal dissimilarities may have become different ones; of a pair that the fit did not see, their mean.
+    # Equal dissimilarities may have become different ones; a pair without a disparity gets their mean.
     return np.asarray(np.where(np.isfinite(seen), seen, fitted._map.placer.aims(D)))
 
 

@@ -2,36 +2,27 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any, Self
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from scipy import sparse
 
 from ..checking import require_range
 from ..engines import CostEngine, TableEngine
-from ..kernels import Form, Weighting, Workers
-from ..problem import KnownFeatures, Problem, build_pairs, check_dimension, check_known, make_cost
-from ..progress import Callback
+from ..kernels import Form, Weighting
+from ..problem import Problem, build_pairs, check_dimension, check_known, make_cost
 from ._base import ConditionalMap
-from ._fit import fit_map
-from ._reading import Data, Needs, read
-from ._search import AS_ASKED, Refit
+from ._fit import Method, of_search
+from ._fitted_map import FittedMap
+from ._reading import Data, Inputs, Needs, read
+from ._search import Search, Task, search
 
 
-def read_cost(
-    estimator: GeneralMDS,
-    X: Any,
-    known: Any,
-    weights: Any,
-    p: int,
-    seed: int,  # noqa: ARG001 - of the pairs that the stress may sample
-    random_state: Any,
-    workers: Workers,
-) -> tuple[Data, Problem, Any, Form]:
+def read_cost(estimator: GeneralMDS, inputs: Inputs) -> tuple[Data, Problem, Any, Form]:
     """Return the data, the problem of a cost of three functions, its engine, and the form of the cost."""
-    name = type(estimator).__name__
-    data = read(estimator, X, known, weights, Needs((name, "use ConditionalMDS")), workers, random_state)
+    name, weights, workers = type(estimator).__name__, inputs.weights, inputs.workers
+    data = read(estimator, inputs, Needs((name, "use ConditionalMDS")))
     checked = data.dissimilarities
     if sparse.issparse(weights):
         raise ValueError(f"weights is a sparse matrix, which {name} does not take; pass weights.toarray().")
@@ -56,21 +47,27 @@ def read_cost(
             )
         coef = "diagonal"
     coded = check_known(data.known, checked.n, checked.labels, coef, types=estimator.known_types)
-    if cost.form == Form.COLUMNS:
-        _require_numbers(coded, estimator.distance)
+    for feature in coded.features if cost.form == Form.COLUMNS else ():
+        if not feature.coding.is_number:
+            raise ValueError(
+                f"known: {feature.name!r} is {feature.coding.kind}, and distance={estimator.distance!r} takes numeric "
+                "features only; use distance='euclidean'."
+            )
     coded.require_no_error(name)
-    check_dimension(p, checked.n, coded)
-    problem = Problem(pairs, coded, p, orthogonal=bool(estimator.orthogonal))
+    check_dimension(inputs.p, checked.n, coded)
+    problem = Problem(pairs, coded, inputs.p, orthogonal=bool(estimator.orthogonal))
     return data, problem, CostEngine(TableEngine(pairs, workers), cost, workers), cost.form
 
 
-def _require_numbers(known: KnownFeatures, distance: Any) -> None:
-    other = [feature for feature in known.features if not feature.coding.is_number]
-    if other:
-        raise ValueError(
-            f"known: {other[0].name!r} is {other[0].coding.kind}, and distance={distance!r} takes numeric features "
-            "only; use distance='euclidean'."
-        )
+def describe_cost(fitted: FittedMap, task: Task, found: Search) -> tuple[FittedMap, dict[str, Any]]:  # noqa: ARG001
+    """Return the map, and the cost and its parts by the names of the attributes."""
+    import pandas as pd
+
+    points = pd.Series(found.engine.point_stress(fitted.Z) / 2, index=fitted.labels, name="cost")
+    cost = float(points.sum())
+    shown = fitted.shown_total(found.engine, 2 * cost) / 2
+    attributes = {"cost_": cost, "shown_cost_": shown, "cost_per_point_": points, **of_search(found, "cost")}
+    return replace(fitted, widths=None), attributes
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -81,13 +78,12 @@ class GeneralMDS(ConditionalMap):
 
         sum over i<j of  w_ij loss(distance(z_i, z_j), target_ij),    z_i = (u_i, B'v_i).
 
-    Metric MDS is the default; ``target="inner", distance="inner"`` is classical scaling, ``loss="sammon"`` Sammon's
+    Metric MDS is the default. ``target="inner", distance="inner"`` is classical scaling, ``loss="sammon"`` Sammon's
     mapping, ``loss="huber"`` or ``"absolute"`` robust MDS, and ``target="neighbours", distance="student",
-    loss="kullback-leibler"`` exact t-SNE (:class:`ConditionalTSNE` is another t-SNE, for many objects). For the
-    squared loss of Euclidean distances :class:`ConditionalMDS` is faster and does more.
+    loss="kullback-leibler"`` exact t-SNE (:class:`ConditionalTSNE` takes many objects). For the squared loss of
+    Euclidean distances :class:`ConditionalMDS` is faster and does more.
 
-    Time of a pass and memory grow with N squared. The functions are compiled, which takes some tenths of a second for
-    each new combination in a session.
+    Time of a pass and memory grow with N squared; each new combination of functions is compiled once a session.
 
     Parameters
     ----------
@@ -95,49 +91,31 @@ class GeneralMDS(ConditionalMap):
         Dimensions of the map; 0 fits the coefficients alone.
     target : {"dissimilarity", "squared", "inner", "neighbours"}, Neighbours or callable, default="dissimilarity"
         What is to be matched: the dissimilarities, their squares, the inner products they imply, how likely two objects
-        are to be neighbours (``Neighbours(perplexity)``), or what a function makes of the square array of
-        dissimilarities.
+        are neighbours (``Neighbours(perplexity)``), or a function of the square array of dissimilarities.
     distance : {"euclidean", "squared", "cityblock", "inner", "student"} or Distance, default="euclidean"
-        What matches it. ``"cityblock"`` is smoothed where coordinates are equal, and needs numeric known features, each
-        of which acts by a number of its own. ``"student"`` is the share of ``1 / (1 + d^2)`` among all pairs. In the
-        cost of ``"inner"`` an object with itself counts half a pair.
+        What matches it. ``"cityblock"`` is smoothed where coordinates are equal, and takes numeric known features only,
+        each with a coefficient of its own. ``"student"`` is the share of ``1 / (1 + d^2)`` among all pairs.
     loss : {"squared", "absolute", "huber", "sammon", "logarithmic", "kullback-leibler"} or Loss, default="squared"
-        What a mismatch costs. ``"absolute"`` is smoothed near zero.
+        The cost of a mismatch. ``"absolute"`` is smoothed near zero.
     distance_parameter, loss_parameter : float, optional
         Where the city-block distance is smoothed, in the units of the map; where Huber's loss turns straight, below
         what the absolute one is smoothed, the least target of Sammon's and the least fitted value of the logarithmic
-        one, in the units of the target. By default a hundredth, a tenth and a hundredth of the median, the least
-        positive target, and a millionth of the median. What the others have no use for is refused.
-    metric, metric_params, coef, known_types, orthogonal, adjust
+        one, in the units of the target. By default shares of the median.
+    metric, metric_params, coef, known_types, orthogonal, adjust, init, n_init, n_jobs, random_state, verbose
         As in :class:`ConditionalMDS`.
-    init : {"auto", "closed-form", "random"}, tuple (U0, B0), str or path, default="auto"
-        Where to start; a file of an :class:`unmask.Checkpoint` continues that fit.
-    n_init : "auto" or int, default="auto"
-        Number of starts; ``"auto"`` makes as many as :class:`ConditionalMDS`: 128 for a dozen objects, and fewer the
-        more there are.
     max_iter : int, default=1000
         Most iterations from each start.
     tol : float, default=1e-8
         Stop when the cost falls by less than this share of what it was at the first start, three times in a row.
-    n_jobs, random_state, verbose
-        As in :class:`ConditionalMDS`.
 
     Attributes
     ----------
     embedding_ : ndarray of shape (n_objects, n_components)
         The map, in its principal axes; with ``"cityblock"`` only the order and the signs of the axes are fixed.
-    cost_ : float
-        The cost, in the units of target and loss.
-    cost_per_point_ : Series
-        Each object's share: half of each pair it is in.
-    cost_path_ : ndarray
-        The cost at the best start and after each iteration.
-    starts_ : DataFrame
-        Every start and where it led.
-    adjusted_, free_embedding_, adjusted_embedding_, n_free_, coef_, shared_coef_, importance_, leak_, \
-leak_reference_, free_leak_, knn_leak_, n_iter_, converged_, stop_reason_, known_summary_, known_redundant_, \
-level_positions_, known_imputed_, object_names_
-        As in :class:`ConditionalMDS`.
+    cost_, shown_cost_, cost_per_point_, cost_path_
+        The cost in the units of target and loss; and as ``stress_`` and so on of :class:`ConditionalMDS`.
+    starts_
+        And all other attributes of :class:`ConditionalMDS` that are not about the stress.
 
     References
     ----------
@@ -155,6 +133,7 @@ level_positions_, known_imputed_, object_names_
     """
 
     __metadata_request__fit = {"weights": True, "callback": True}
+    _method = Method(read_cost, search, describe_cost)
 
     orthogonal: bool = False
     target: Any = "dissimilarity"
@@ -168,38 +147,3 @@ level_positions_, known_imputed_, object_names_
     tol: float = 1e-8
     random_state: Any = None
     verbose: int = 0
-
-    def fit(
-        self,
-        X: Any,
-        y: Any = None,
-        *,
-        known: Any = None,
-        weights: Any = None,
-        callback: Callback | None = None,
-    ) -> Self:
-        """Learn the map and the coefficients.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_objects, n_objects), or (n_objects, n_features)
-            Dissimilarities (``metric="precomputed"``, in any form that :class:`ConditionalMDS` takes; NaN where
-            missing, if the target allows), or features.
-        y : None
-            Not used; anything but a one-dimensional target, which is ignored with a warning, is refused.
-        known : array-like of shape (n_objects, n_known), optional
-            Known features, one row per object.
-        weights : array-like of shape (n_objects, n_objects), optional
-            Weights of the pairs; 0 leaves a pair out.
-        callback : callable or list of callables, optional
-            Called with an :class:`unmask.Progress` after every iteration; returning True stops the fit.
-
-        Returns
-        -------
-        self : GeneralMDS
-        """
-        self._fit(X, y, known, weights, callback)
-        return self
-
-    def _fit(self, X: Any, y: Any, known: Any, weights: Any, callback: Any, refit: Refit = AS_ASKED) -> None:
-        fit_map(self, X, y, known, weights, callback, refit, read_problem=read_cost)

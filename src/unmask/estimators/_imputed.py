@@ -13,7 +13,7 @@ from .._typing import Array
 from ..checking import KnownFeatureWarning, warn_user
 from ..engines import Engine
 from ..problem import Feature, KnownFeatures
-from ._tables import Moved, level_places, moved_values
+from ._tables import level_places
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -113,7 +113,7 @@ def _number(
     return value, np.nan, own(here - width), own(here + width), remark
 
 
-def cell_widths(known: KnownFeatures, moved: Moved, U: Array, roots: Array, engine: Engine) -> Widths | None:
+def cell_widths(known: KnownFeatures, U: Array, VB: Array, roots: Array, engine: Engine) -> Widths | None:
     """Return half the width of a 95% interval of every estimated number; None if there is none.
 
     The object's own parameters, its place on the map and its missing cells, are taken as a regression of its
@@ -129,7 +129,7 @@ def cell_widths(known: KnownFeatures, moved: Moved, U: Array, roots: Array, engi
         own.setdefault(row, []).extend(at)
     if not own:
         return None
-    places, p = np.column_stack([U, moved_values(known, moved) @ roots]), U.shape[1]
+    places, p = np.column_stack([U, VB]), U.shape[1]
     calibration = np.sqrt(1.0 + 1.0 / len(places) + _leverage(places - places.mean(axis=0)))
     widths: dict[tuple[int, int], float] = {}
     for begin in range(0, len(own), TOGETHER):
@@ -144,17 +144,11 @@ def cell_widths(known: KnownFeatures, moved: Moved, U: Array, roots: Array, engi
     return widths
 
 
-def _leverage(X: Array) -> Array:
-    """Return how much of each row a regression on the columns can fit: the diagonal of the hat matrix."""
-    left, singular, _ = np.linalg.svd(X, full_matrices=False)
-    left = left[:, singular > singular.max(initial=0.0) * 1e-10]
-    return np.asarray(np.einsum("ij,ij->i", left, left))
-
-
 def _own_errors(difference: Array, weights: Array, aims: Array, directions: Array, p: int) -> Array:
     """Return half the width of the interval of each of an object's own parameters, which move it along directions.
 
-    ``difference`` is between its place and those of its partners; ``p`` is how many parameters each of these has.
+    ``difference`` is between its place and those of its partners; ``p`` is how many parameters each of these has. A
+    parameter that the others can make up for has no finite interval.
     """
     d = np.sqrt(np.einsum("ij,ij->i", difference, difference))
     counts = (weights > 0) & (d > 0)  # not with itself
@@ -163,20 +157,21 @@ def _own_errors(difference: Array, weights: Array, aims: Array, directions: Arra
         return np.full(size, np.inf)
     root = np.sqrt(weights[counts])
     J = (root / d[counts])[:, None] * difference[counts] @ directions.T
-    leverage = _leverage(J) + p / counts.sum()
-    residuals = root * (aims - d)[counts] / np.maximum(1.0 - leverage, 1e-6)
+    residuals = root * (aims - d)[counts] / np.maximum(1.0 - _leverage(J) - p / counts.sum(), 1e-6)
+    lengths = np.linalg.norm(J, axis=0)
+    J = np.divide(J, lengths, out=np.zeros_like(J), where=lengths > 0)
+    inverse = np.linalg.pinv(J, rcond=1e-6)
+    determined = np.einsum("ij,ji->i", inverse, J) > 1.0 - 1e-6
+    errors = np.linalg.norm(inverse * residuals, axis=1)
     times = float(student.ppf((1 + LEVEL) / 2, free))
-    return np.array([times * _own_error(J, c, residuals) for c in range(size)])
+    return np.asarray(np.divide(times * errors, lengths, out=np.full(size, np.inf), where=determined))
 
 
-def _own_error(J: Array, column: int, residuals: Array) -> float:
-    """Return the standard error of one coefficient of a regression; infinite if the others can make up for it."""
-    others = np.delete(J, column, axis=1)
-    alone = J[:, column] - others @ np.linalg.lstsq(others, J[:, column], rcond=None)[0]
-    curvature = float(alone @ alone)
-    if curvature <= 1e-12 * float(J[:, column] @ J[:, column]):
-        return np.inf
-    return float(np.linalg.norm(alone * residuals)) / curvature
+def _leverage(X: Array) -> Array:
+    """Return how much of each row a regression on the columns can fit: the diagonal of the hat matrix."""
+    left, singular, _ = np.linalg.svd(X, full_matrices=False)
+    left = left[:, singular > singular.max(initial=0.0) * 1e-10]
+    return np.asarray(np.einsum("ij,ij->i", left, left))
 
 
 # ---- numbers that the map predicts

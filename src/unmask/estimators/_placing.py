@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from copy import copy
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -13,11 +13,11 @@ from scipy.spatial.distance import cdist
 from sklearn.utils.validation import check_is_fitted
 
 from .. import kernels
-from .._typing import Array
+from .._typing import Array, IntArray
 from ..checking import known_by_name, labels_of, new_dissimilarities, new_rows, with_labels
 from ..cluster import is_dask_array, is_dask_frame, over_parts
 from ..dissimilarities import compare_new, rows_of_new
-from ..kernels import Which, Workers, resolve_threads, strip_height
+from ..kernels import Workers, resolve_threads, strip_height
 from ..problem import SCHEMES, Curve
 from ._fitted_map import FittedMap
 from ._reading import read_tables
@@ -36,8 +36,8 @@ class StressPlacer:
     fingerprints: Array  # of each partner's row of dissimilarities: a fitted object returns to its own point
     scheme: str | None
     floor: float
-    curve: Curve | None = None
-    partners: Which = field(default_factory=lambda: slice(None))  # the fitted objects that new ones are placed by
+    curve: Curve | None
+    partners: IntArray  # the fitted objects that new ones are placed by
     takes_missing = True  # dissimilarities
 
     def aims(self, delta: Array) -> Array:
@@ -66,7 +66,7 @@ class GowerPlacer:
     """Projects onto the axes of the closed form (Gower 1968): u = -1/2 Lambda^-1 U'(delta^2 - c - column means)."""
 
     mean_squares: Array  # column means of the squared dissimilarities less the known part
-    partners: Which = field(default_factory=lambda: slice(None))
+    partners: IntArray
     takes_missing = False
 
     def aims(self, delta: Array) -> Array:
@@ -103,10 +103,8 @@ def transform(self: Any, X: Any, *, known: Any = None) -> Array:
     Returns
     -------
     ndarray of shape (n_new, n_components)
-        Coordinates on the map; an array of Dask, not computed yet, if `X` is one. The map itself does not change; a
-        fitted object returns to its own point (to one of theirs, if several have the same dissimilarities and known
-        features). Pairs are weighted by the scheme of the fit; an array of weights says nothing about new objects,
-        which then count each fitted object the same.
+        Coordinates on the map; an array of Dask, not computed yet, if `X` is one. A fitted object returns to its own
+        point. Pairs are weighted by the scheme of the fit, and equally after a fit with an array of weights.
     """
     check_is_fitted(self)
     if is_dask_array(X) or is_dask_frame(X):
@@ -126,8 +124,8 @@ def transform(self: Any, X: Any, *, known: Any = None) -> Array:
         rows = slice(first, first + len(delta))
         U[rows] = fitted.placer.place(fitted, _scaled(fitted, delta), new.known_map[rows], first, self.n_jobs)
         first = rows.stop
-    if fitted.adjustment is not None:
-        U = fitted.adjustment(U, new.V)
+    if fitted.adjusted:
+        U = fitted.regression.residuals(U, new.V) @ fitted.regression.turn
     placed: Array = with_labels(self, (U / fitted.scale).astype(new.dtype), new.labels)
     return placed
 
@@ -152,7 +150,7 @@ def read_new(estimator: Any, X: Any, known: Any) -> NewObjects:
 def _scaled(fitted: FittedMap, delta: Array) -> Array:
     """Return new dissimilarities to the partners, in the units of the fit."""
     # A metric compares with the objects that were kept; dissimilarities are to all fitted ones.
-    if delta.shape[1] == len(fitted.U):
+    if delta.shape[1] != len(fitted.placer.partners):
         delta = delta[:, fitted.placer.partners]
     return np.asarray(fitted.placer.aims(delta.astype(np.float64, copy=False)) * fitted.scale)
 

@@ -1,4 +1,4 @@
-"""The posterior of a fitted map: what a fit keeps for it, how it is drawn, and what it reports."""
+"""The posterior of a fitted map: what a fit keeps for it, how it is drawn, and its tables."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ from collections.abc import Iterator
 from copy import copy
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy.stats import chi2
 from sklearn.exceptions import ConvergenceWarning
 
 from .._typing import Array
-from ..checking import UnfinishedWarning, quote, require_number, require_package, warn_user
+from ..checking import UnfinishedWarning, quote, require_fraction, require_package, warn_user
 from ..kernels import resolve_threads
 from ..posterior import (
     TUNING,
@@ -22,26 +22,23 @@ from ..posterior import (
     Line,
     Model,
     Predicted,
-    diagnostics,
     empirical_tau,
-    expected_seconds,
-    inference_data,
     interval,
     predict_new,
     sample,
 )
 from ..problem import Feature, KnownFeatures, Problem
 from ..progress import Watch
-from ._fitted_map import positions_of
+from ._fitted_map import block_roots, positions_of
 from ._imputed import imputed_frame, level_of, missing_cells
 from ._placing import read_new
 from ._summary import FOUND, GOOD, NEXT, Row, Summary, title_of
-from ._tables import axis_names, block_roots, coef_table, coef_values, importance_table, importance_values
+from ._tables import axis_names, coef_table, coef_values, importance_table, importance_values
 
 if TYPE_CHECKING:
     import pandas as pd
 
-# Beyond these the chains have not found the same, or have said too little about it.
+# Beyond these the chains have found different things, or have too few effective draws.
 POOR_R_HAT, POOR_ESS = 1.05, 100
 # The share of the draws from which on divergences are more than chance.
 MANY_DIVERGENCES = 0.01
@@ -50,9 +47,8 @@ VOTES = 400
 # A pass over 400 objects takes some 3 ms, and 700 draws of four chains 87,000 of them: minutes; of 1,000 objects, half
 # an hour.
 MOST_DRAWN = 400
-LONG = 60.0  # seconds from which on the expected time is a warning
 FEWEST_DRAWS = 10
-# What powers of the distance below these mean.
+# The meaning of powers of the distance below these.
 GROWTH = (
     (-0.25, "the noise is smaller at larger distances"),
     (0.25, "the noise is about the same at every distance"),
@@ -62,91 +58,43 @@ GROWTH = (
 )
 
 
-# ---- what a fit keeps
-
-
-class Kept(NamedTuple):
-    """What a fit keeps for its posterior: its level and the evidence, or why there is none."""
-
-    level: str
-    evidence: Evidence | None
-    hindrance: str = ""
-
-
-def keep_for_posterior(estimator: Any, problem: Problem) -> Kept:
-    """Return the pairs that count, and the level by which they were fitted; other parameters may be set afterwards."""
-    hindrance = ""
-    if estimator.level not in ("ratio", "interval"):
-        hindrance = (
-            f"level={estimator.level!r} has no posterior: the model is about how far dissimilarities are from "
-            "distances, and such disparities are fitted to these. Use level='ratio' or level='interval'."
+def keep_for_posterior(estimator: Any, problem: Problem) -> tuple[str, Evidence | str]:
+    """Return the level of a fit and the pairs that count, or why there is no posterior."""
+    level, weights = estimator.level, estimator.weights
+    if level not in ("ratio", "interval"):
+        return level, (
+            f"level={level!r} has no posterior: the model is about how far dissimilarities are from distances, and "
+            "such disparities are fitted to these. Use level='ratio' or level='interval'."
         )
-    elif estimator.weights is not None:
-        hindrance = (
-            f"weights={estimator.weights!r} with a posterior, whose model learns by itself how the noise grows with "
-            "the distance; use weights=None. (An array of weights, passed to fit, is taken for precisions.)"
+    if weights is not None:
+        return level, (
+            f"weights={weights!r} with a posterior, whose model learns by itself how the noise grows with the "
+            "distance; use weights=None. (An array of weights, passed to fit, is taken for precisions.)"
         )
-    elif estimator.orthogonal:
-        hindrance = (
+    if estimator.orthogonal:
+        return level, (
             "orthogonal=True with a posterior, whose prior is the only thing that holds the map back; use adjust=True, "
-            "which takes off the map what is known, in every draw."
+            "which removes the known features from the map in every draw."
         )
-    elif problem.n > MOST_DRAWN:
-        hindrance = (
+    if problem.n > MOST_DRAWN:
+        return level, (
             f"posterior: there are {problem.n:,} objects, and drawing the places of more than {MOST_DRAWN} takes too "
             "long; pass a sample of them, or use unmask.inspection.bootstrap."
         )
-    return Kept(estimator.level, None if hindrance else Evidence.of(problem.pairs), hindrance)
-
-
-# ---- what is drawn
+    return level, Evidence.of(problem.pairs)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Posterior:
-    """What the dissimilarities say about a map and its coefficients, with how sure it is.
+    """The posterior of a map and its coefficients, made by :meth:`ConditionalMDS.posterior`.
 
-    Made by :meth:`ConditionalMDS.posterior`. Dissimilarities are taken for distances with noise that may grow with the
-    distance, what is unknown and the coefficients have wide normal priors, and all of them are drawn by NUTS.
+    Dissimilarities are distances with noise that may grow with the distance. The unknown features and the coefficients
+    have wide normal priors. All of them are drawn by NUTS.
 
     Attributes
     ----------
-    embedding_ : ndarray of shape (n_objects, n_components)
-        The map: principal axes of the mean of ``UU'`` over the draws, which does not depend on how each is turned.
-    coef_ : DataFrame of shape (n_known, n_known)
-        Coefficients per unit of the known features, from the mean of ``BB'``, in their symmetric positive form.
-    coef_intervals_ : DataFrame
-        ``estimate``, ``low``, ``high`` of the coefficients, indexed by the two features.
-    importance_ : DataFrame
-        ``raw`` and ``standardized`` as in the estimator, and ``low`` and ``high`` of the latter.
-    noise_ : DataFrame
-        ``mean``, ``low``, ``high`` of ``s``, the noise of a dissimilarity at the mean dissimilarity as a share of that
-        (with ``level="interval"``, of what the mean has beyond the constant of the line), and of ``gamma``, the power
-        of the distance by which it grows: 0 not at all, 1 in proportion.
-    objects : DataFrame
-        For each object its point, and the half-axes (``major``, ``minor``) of its credible ellipse; in one dimension
-        the half-width of an interval.
-    covariances : ndarray of shape (n_objects, n_components, n_components)
-        Of each object's place about its point, over the draws, each turned onto the map:
-        :func:`unmask.plotting.plot_map` draws ellipses of them (``ellipses=posterior``). In the squared unit of the
-        dissimilarities: beyond 1e150 that is infinite, below 1e-160 it is 0, where ``objects`` still has the half-axes.
-    known_imputed_ : DataFrame
-        Missing cells of `known`, as in the estimator; ``certainty`` is the share of the draws with this level, and
-        numbers have an interval from ``lower`` to ``upper``.
-    known_corrected_ : DataFrame
-        Cells of features with a measurement error: object, feature, ``value``, ``lower``, ``upper``.
-    diagnostics_ : DataFrame
-        ``r_hat``, ``ess_bulk``, ``ess_tail`` of the noise, the coefficients and the map, the worst of each. Where an
-        R-hat is above 1.05 or an effective sample size below 100, a
-        :class:`sklearn.exceptions.ConvergenceWarning` was given.
-    divergences_ : int
-        Draws that came from a step which diverged. If they are more than one in a hundred, the same warning was given.
     level : float
         Nominal coverage of all intervals and ellipses.
-    n_draws_, n_chains_ : int
-        Draws of each chain, and how many of these there are.
-    object_names_ : ndarray
-        Labels of the objects, or their numbers.
 
     Examples
     --------
@@ -163,13 +111,8 @@ class Posterior:
     unit: float  # the mean dissimilarity
     level: float
     seed: int
-    title: str
     fitted: Any  # a copy of the estimator, which reads new objects
-    line: Line  # what brings dissimilarities onto the scale of the distances
-
-    @property
-    def _labels(self) -> Any:
-        return self.fitted._map.labels
+    line: Line  # from the distances to the dissimilarities
 
     @property
     def _known(self) -> KnownFeatures:
@@ -177,9 +120,7 @@ class Posterior:
 
     @property
     def _names(self) -> pd.Index:
-        import pandas as pd
-
-        return pd.RangeIndex(self.draws.model.evidence.n) if self._labels is None else self._labels
+        return positions_of(self.fitted._map.labels, self.draws.model.evidence.n, None)[0]
 
     @property
     def object_names_(self) -> Any:
@@ -200,18 +141,22 @@ class Posterior:
 
     @cached_property
     def embedding_(self) -> Array:
-        """The map."""
+        """The map (n_objects x n_components): principal axes of the mean of ``UU'`` over the draws."""
         return np.asarray(self.draws.embedding * self.unit)
 
     @cached_property
     def covariances(self) -> Array:
-        """Covariance of each object's place about its point."""
-        with np.errstate(over="ignore", under="ignore"):  # the square of a unit may be infinite, or 0
+        """Covariance of each object's place about its point, over the draws rotated onto the map.
+
+        :func:`unmask.plotting.plot_map` draws ellipses of them (``ellipses=posterior``). In the squared unit of the
+        dissimilarities, which is infinite beyond 1e150 and 0 below 1e-160.
+        """
+        with np.errstate(over="ignore", under="ignore"):
             return np.asarray(self.draws.covariances * np.square(self.unit))
 
     @cached_property
     def objects(self) -> pd.DataFrame:
-        """Points and half-axes of the ellipses."""
+        """For each object its point, and the half-axes (``major``, ``minor``) of its credible ellipse or interval."""
         import pandas as pd
 
         p = self.embedding_.shape[1]
@@ -224,49 +169,57 @@ class Posterior:
 
     # ---- the known features and the noise
 
+    def _coefs(self) -> Array:
+        return np.array([coef_values(self._known, gram, 1.0 / self.unit) for gram in self.draws.gram])
+
+    def _importances(self) -> Array:
+        grams = self.draws.gram_everywhere
+        return np.array([importance_values(self._known, gram, 1.0 / self.unit)[:, 1] for gram in grams])
+
     @cached_property
     def coef_(self) -> pd.DataFrame:
-        """Coefficients per unit of the known features."""
+        """Coefficients per unit of the known features, from the mean of ``BB'``, in their symmetric positive form."""
         return coef_table(self._known, self.draws.gram.mean(axis=0), 1.0 / self.unit)
 
     @cached_property
     def coef_intervals_(self) -> pd.DataFrame:
-        """Coefficients with intervals."""
+        """``estimate``, ``low``, ``high`` of the coefficients, indexed by the two features."""
         import pandas as pd
 
-        lower = np.tril_indices(len(self._known.names))
-        each = np.array([coef_values(self._known, gram, 1.0 / self.unit)[lower] for gram in self.draws.gram])
-        names = list(self.coef_.index)
-        pairs = [(names[a], names[b]) for a, b in zip(*lower, strict=True)]
+        names, lower = self.coef_.index, np.tril_indices(len(self._known.names))
+        pairs = list(zip(names[lower[0]], names[lower[1]], strict=True))
         index = pd.MultiIndex.from_tuples(pairs, names=["feature", "with"]) if pairs else pd.Index([], name="feature")
-        low, high = self._interval(each)
+        low, high = interval(self._coefs()[:, *lower], self.level)
         return pd.DataFrame({"estimate": self.coef_.to_numpy()[lower], "low": low, "high": high}, index=index)
 
     @cached_property
     def importance_(self) -> pd.DataFrame:
-        """Importance of each known feature, with an interval."""
-        grams = self.draws.gram_everywhere
-        each = np.array([importance_values(self._known, gram, 1.0 / self.unit)[:, 1] for gram in grams])
-        low, high = self._interval(each)
-        return importance_table(self._known, grams.mean(axis=0), 1.0 / self.unit).assign(low=low, high=high)
+        """``raw`` and ``standardized`` importance as in the estimator, and ``low`` and ``high`` of the latter."""
+        low, high = interval(self._importances(), self.level)
+        gram = self.draws.gram_everywhere.mean(axis=0)
+        return importance_table(self._known, gram, 1.0 / self.unit).assign(low=low, high=high)
 
     @cached_property
     def noise_(self) -> pd.DataFrame:
-        """The noise: s and gamma, with intervals."""
+        """``mean``, ``low``, ``high`` of ``s`` and ``gamma``.
+
+        ``s`` is the noise of a dissimilarity of average size, as a share of it (with ``level="interval"``, of the part
+        beyond the constant of the line); ``gamma`` is the power of the distance by which the noise grows.
+        """
         import pandas as pd
 
         each = np.column_stack([self.draws.s, self.draws.gamma])
-        low, high = self._interval(each)
+        low, high = interval(each, self.level)
         return pd.DataFrame({"mean": each.mean(axis=0), "low": low, "high": high}, index=["s", "gamma"])
 
-    def _interval(self, each: Array) -> tuple[Array, Array]:
-        return interval(each, self.level)
-
-    # ---- cells that were not known for sure
+    # ---- uncertain cells of the known features
 
     @cached_property
     def known_imputed_(self) -> pd.DataFrame:
-        """Missing cells of known, with intervals."""
+        """Missing cells of `known`, as in the estimator.
+
+        ``certainty`` is the share of the draws with this level; numbers have an interval (``lower``, ``upper``).
+        """
         rows = []
         for feature, row, _ in missing_cells(self._known):
             estimate = self._number(feature, row) if feature.coding.is_number else self._level(feature, row)
@@ -275,28 +228,27 @@ class Posterior:
 
     @cached_property
     def known_corrected_(self) -> pd.DataFrame:
-        """Cells that were measured with error, with intervals."""
+        """Cells measured with error: object, feature, ``value``, ``lower``, ``upper``."""
         import pandas as pd
 
         rows = []
         for feature in self._known.features:
-            at = self._known.columns_of(feature)
-            if at and at[0] in self._known.errors:
-                measured = (row for row in range(len(self._names)) if row not in feature.missing)
-                rows += [(row, feature.name, *self._number(feature, row)) for row in measured]
-        table = pd.DataFrame(rows, columns=["object", "feature", "value", "certainty", "lower", "upper"])
-        return table.assign(object=self._names[table["object"].to_numpy(dtype=int)]).drop(columns="certainty")
+            if not self._known.errors.keys().isdisjoint(self._known.columns_of(feature)):
+                measured = np.setdiff1d(np.arange(len(self._names)), feature.missing).tolist()
+                rows += [(self._names[row], feature.name, *self._number(feature, row)) for row in measured]
+        columns = ["object", "feature", "value", "certainty", "lower", "upper"]
+        return pd.DataFrame(rows, columns=columns).drop(columns="certainty")
 
     def _number(self, feature: Feature, row: int) -> tuple[float, float, float, float]:
         """Return a cell's median in its own units, no certainty, and the ends of its interval."""
         at, coding = self._known.columns_of(feature)[0], feature.coding
         each = self.draws.V[:, row, at]
-        ends = np.array([np.median(each), *self._interval(each)])
+        ends = np.array([np.median(each), *interval(each, self.level)])
         value, low, high = np.clip(coding.restore(self._known.restore(ends, at)), coding.lower, coding.upper)
         return float(value), np.nan, float(low), float(high)
 
     def _level(self, feature: Feature, row: int) -> tuple[Any, float, float, float]:
-        """Return the level of a cell in most draws, and in how many; of an angle the mean, and how sure that is."""
+        """Return the most frequent level of a cell and its share of the draws; for an angle the mean and certainty."""
         known, at = self._known, self._known.columns_of(feature)
         roots = block_roots(self.draws.gram.mean(axis=0), known)
         cells = self.draws.V[:, row][:, at]
@@ -309,47 +261,36 @@ class Posterior:
     # ---- dissimilarities
 
     def predict_dissimilarities(self, objects: Any = None, *, level: float | None = None) -> pd.DataFrame:
-        """Return what a judgement of each pair would be: of pairs that were observed, and of those that were missing.
+        """Return predictions of another judgement of each pair, whether it was observed or missing.
 
         Parameters
         ----------
         objects : array-like, optional
-            Labels of some objects, or their positions where they have no labels; by default all.
+            Labels of some objects, or their positions if they have no labels; by default all.
         level : float, optional
             Coverage of the intervals; by default that of the posterior.
 
         Returns
         -------
         DataFrame
-            One row per pair, indexed by its two objects: ``observed`` (NaN if missing), the mean ``distance``, and
-            ``low`` and ``high``, between which another judgement of the pair would be: as precise as the one that was
-            observed (its weight in `fit`), and of average precision if there was none. All are dissimilarities as they
-            were given, and none of those predicted is below 0. With ``level="interval"`` the ``distance``
-            is the dissimilarity that the mean distance on the map stands for: a constant and a multiple of it.
+            One row per pair, indexed by its two objects: ``observed`` (NaN if missing), the mean ``distance``, and the
+            interval from ``low`` to ``high`` for another judgement, as precise as the observed one (its weight in
+            `fit`), or of average precision if there was none. All are in the units of the dissimilarities, and at
+            least 0. With ``level="interval"`` the ``distance`` is the dissimilarity at the mean distance.
         """
         import pandas as pd
 
-        level = self.level if level is None else require_level(level)
         at = self._positions(objects)
         i, j = np.triu_indices(len(at), 1)
         rows, columns = np.minimum(at[i], at[j]), np.maximum(at[i], at[j])
         seen = self.draws.model.evidence
-        observed = seen.table(self._as_given(seen.delta), np.nan)[rows, columns]
-        found = self.draws.predict(rows, columns, level, self.seed)
+        observed = seen.table(self.line.back(seen.delta * self.unit), np.nan)[rows, columns]
+        predicted = self.draws.predict(rows, columns, self._coverage(level), self.seed)
         index = pd.MultiIndex.from_arrays([self._names[at[i]], self._names[at[j]]], names=["object", "other"])
-        return self._table(observed, found).set_axis(index)
-
-    def _table(self, observed: Array, found: Predicted) -> pd.DataFrame:
-        import pandas as pd
-
-        return pd.DataFrame({"observed": observed} | {name: self._as_given(x) for name, x in found._asdict().items()})
-
-    def _as_given(self, values: Array) -> Array:
-        """Return what is in the model's units as dissimilarities are given."""
-        return self.line.back(values * self.unit)
+        return self._table(observed, predicted).set_axis(index)
 
     def predict_new(self, X: Any, known: Any = None, *, level: float | None = None) -> pd.DataFrame:
-        """Return what judgements of the pairs of new objects with the fitted ones would be.
+        """Return predictions of judgements of the pairs of new objects with the fitted ones.
 
         Parameters
         ----------
@@ -367,20 +308,28 @@ class Posterior:
 
         Notes
         -----
-        A new object's place is drawn anew in every draw, from a normal distribution about the most likely one; the
-        fitted objects stay where they are.
+        A new object's place is drawn in every draw, from a normal distribution about the most likely one; the fitted
+        objects stay where they are.
         """
         import pandas as pd
 
-        level = self.level if level is None else require_level(level)
-        new = read_new(self.fitted, X, known)
+        level, new, rng = self._coverage(level), read_new(self.fitted, X, known), np.random.default_rng(self.seed)
         delta = np.concatenate([part.astype(np.float64) for part in new.parts])
         names = pd.RangeIndex(len(new.V)) if new.labels is None else new.labels
-        rng, tables = np.random.default_rng(self.seed), []
-        for own, v in zip(delta, new.V, strict=True):
-            tables.append(self._table(own, predict_new(self.draws, self.line(own) / self.unit, v, level, rng)))
-        index = pd.MultiIndex.from_product([names, self._names], names=["object", "other"])
-        return pd.concat(tables).set_axis(index)
+        tables = [
+            self._table(own, predict_new(self.draws, self.line(own) / self.unit, v, level, rng))
+            for own, v in zip(delta, new.V, strict=True)
+        ]
+        return pd.concat(tables).set_axis(pd.MultiIndex.from_product([names, self._names], names=["object", "other"]))
+
+    def _coverage(self, level: float | None) -> float:
+        return self.level if level is None else require_fraction("level", level)
+
+    def _table(self, observed: Array, predicted: Predicted) -> pd.DataFrame:
+        import pandas as pd
+
+        columns = {name: self.line.back(values * self.unit) for name, values in predicted._asdict().items()}
+        return pd.DataFrame({"observed": observed} | columns)
 
     def _positions(self, objects: Any) -> Any:
         import pandas as pd
@@ -389,113 +338,101 @@ class Posterior:
         if not listed or any(isinstance(one, list | np.ndarray) for one in (() if objects is None else objects)):
             some = list(self._names[:2])
             raise ValueError(f"objects={objects!r} must be a list of the objects whose pairs are wanted, like {some}.")
-        labels, at = positions_of(self._labels, len(self._names), objects)
+        labels, at = positions_of(self.fitted._map.labels, len(self._names), objects)
         if len(set(at.tolist())) < len(at):
             twice = quote(labels[labels.duplicated()].unique())
             raise ValueError(f"objects names {twice} more than once, which makes no pair; name each object once.")
         return at
 
-    # ---- whether to believe it
+    # ---- reliability
 
     @cached_property
     def diagnostics_(self) -> pd.DataFrame:
-        """R-hat and effective sample sizes."""
-        return diagnostics(self.draws)
+        """``r_hat``, ``ess_bulk``, ``ess_tail`` of the noise, the coefficients and the map, the worst of each.
+
+        If an R-hat is above 1.05 or an effective sample size below 100, a
+        :class:`sklearn.exceptions.ConvergenceWarning` was given.
+        """
+        return self.draws.diagnostics()
 
     @property
     def divergences_(self) -> int:
-        """Draws that came from a step which diverged."""
+        """Draws that came from a step which diverged; more than one in a hundred give the same warning."""
         return int(np.sum(self.draws.chains.diverging))
 
     def summary(self) -> Summary:
-        """Return in words what the noise is like, how sure the map is, and whether the chains agree.
+        """Return in words how large the noise is, how certain the map is, and whether the chains agree.
 
         Returns
         -------
         Summary
-            ``print`` it, or let a notebook show it; ``rows`` has its lines.
         """
-        return Summary(self.title, tuple(self._rows()))
+        return Summary(f"posterior of {title_of(self.fitted)}", tuple(self._rows()))
 
     def __repr__(self) -> str:
         return str(self.summary())
 
     def _rows(self) -> Iterator[Row]:
+        def text(row: Any, form: str) -> str:
+            return f"{row['mean']:{form}} ({row['low']:{form}} to {row['high']:{form}})"
+
         share, gamma = self.noise_.to_dict(orient="records")
-        yield Row(
-            FOUND,
-            "noise",
-            f"a dissimilarity of average size is off by {share['mean']:.0%} "
-            f"({share['low']:.0%} to {share['high']:.0%}){self._beyond}; "
-            f"{how_noise_grows(gamma['mean'])} (power {gamma['mean']:.2f}, {gamma['low']:.2f} to {gamma['high']:.2f})",
-        )
+        beyond = "" if self.line == Line() else f" of what it has beyond {self.line.constant:.3g}"
+        growth = next(meaning for limit, meaning in GROWTH if gamma["mean"] < limit)
+        noise = f"a dissimilarity of average size is off by {text(share, '.0%')}{beyond}"
+        yield Row(FOUND, "noise", f"{noise}; {growth}: power {text(gamma, '.2f')}")
         if self.embedding_.shape[1]:
-            size = float(np.sqrt(np.mean(np.sum(self.draws.embedding**2, axis=1))))
-            error = float(np.sqrt(np.mean(np.trace(self.draws.covariances, axis1=1, axis2=2))))
+            size = np.sqrt(np.mean(np.sum(self.draws.embedding**2, axis=1)))
+            error = np.sqrt(np.mean(np.trace(self.draws.covariances, axis1=1, axis2=2)))
             yield Row(FOUND, "map", f"an object is typically {error / size:.0%} of the map's radius off its point")
-        for name, row in self.importance_.iterrows():
-            yield Row(FOUND, str(name), f"importance {row['standardized']:.3g} ({row['low']:.3g} to {row['high']:.3g})")
-        found = self.diagnostics_
-        many = ": too many" if self._diverged else ""
-        yield Row(GOOD, "chains", f"{self.n_chains_} of {self.n_draws_} draws, {self.divergences_} divergences{many}")
-        yield Row(GOOD, "R-hat", f"{found['r_hat'].max():.3f}: {'they agree' if not self._disagree else 'too large'}")
-        least = found[["ess_bulk", "ess_tail"]].min().min()
-        yield Row(GOOD, "sample size", f"{least:.0f} effective draws at least")
-        look = "plot_map(posterior, ellipses=posterior) draws the map with its ellipses"
-        for doubt in self._doubts or [look]:
-            yield Row(NEXT, "", doubt)
+        for name, row in self.importance_.rename(columns={"standardized": "mean"}).iterrows():
+            yield Row(FOUND, str(name), f"importance {text(row, '.3g')}")
+        r_hat, effective, *doubts = self._reliability()
+        yield Row(GOOD, "chains", f"{self.n_chains_} of {self.n_draws_} draws, {self.divergences_} divergences")
+        yield Row(GOOD, "R-hat", f"{r_hat:.3f}: {'they agree' if r_hat <= POOR_R_HAT else 'too large'}")
+        yield Row(GOOD, "sample size", f"{effective:.0f} effective draws at least")
+        for doubt in doubts or ["plot_map(posterior, ellipses=posterior) draws the map with its ellipses"]:
+            yield Row(NEXT, "", str(doubt))
 
-    @property
-    def _beyond(self) -> str:
-        return "" if self.line == Line() else f" of what it has beyond {self.line.constant:.3g}"
-
-    @property
-    def _disagree(self) -> bool:
-        return not float(self.diagnostics_["r_hat"].max()) <= POOR_R_HAT
-
-    @property
-    def _diverged(self) -> bool:
-        return self.divergences_ > MANY_DIVERGENCES * len(self.draws)
-
-    @property
-    def _doubts(self) -> list[str]:
-        """What is wrong with the draws, and what helps."""
-        few = float(self.diagnostics_[["ess_bulk", "ess_tail"]].min().min())
+    def _reliability(self) -> tuple[Any, ...]:
+        """Return the largest R-hat, the smallest effective sample size, and doubts, each with a remedy."""
+        r_hat = float(self.diagnostics_["r_hat"].max())
+        effective = float(self.diagnostics_[["ess_bulk", "ess_tail"]].min().min())
         wrong, doubts = [], []
-        if self._disagree:
-            wrong.append(f"the chains disagree (R-hat {self.diagnostics_['r_hat'].max():.2f}, should be below 1.05)")
-        if not few >= POOR_ESS:
-            wrong.append(f"the draws are worth only {few:.0f} independent ones (should be 100)")
+        if not r_hat <= POOR_R_HAT:  # NaN included
+            wrong.append(f"the chains disagree (R-hat {r_hat:.2f}, should be below {POOR_R_HAT})")
+        if not effective >= POOR_ESS:
+            wrong.append(f"the draws are worth only {effective:.0f} independent ones (should be {POOR_ESS})")
         if wrong:
             doubts.append(f"{' and '.join(wrong)}: draw more (n_draws={2 * self.n_draws_}), or use fewer dimensions")
-        if self._diverged:
+        if self.divergences_ > MANY_DIVERGENCES * len(self.draws):
             doubts.append(
-                f"{self.divergences_} of {len(self.draws)} draws diverged, so that there may be places which the draws "
-                "do not reach and intervals may be too short: use fewer dimensions, or leave out all but one of "
+                f"{self.divergences_} of {len(self.draws)} draws diverged, too many: there may be places that the "
+                "draws do not reach, and intervals may be too short. Use fewer dimensions, or leave out all but one of "
                 "objects that are nearly the same"
             )
-        return doubts
+        return r_hat, effective, *doubts
 
     def warn(self) -> None:
-        """Warn where the draws are not to be relied on."""
-        for doubt in self._doubts:
+        """Warn if the draws are not to be relied on."""
+        for doubt in self._reliability()[2:]:
             warn_user(f"the posterior: {doubt}. See diagnostics_ and divergences_.", ConvergenceWarning)
 
     def to_arviz(self) -> Any:
-        """Return the draws as ArviZ has them, with its plots and diagnostics.
+        """Return the draws for ArviZ's plots and diagnostics.
 
         Returns
         -------
         InferenceData, or DataTree from ArviZ 1 on
-            ``embedding`` (each draw turned onto the map), ``importance``, ``coef``, ``s`` and ``gamma``.
+            ``embedding`` (each draw rotated onto the map), ``importance``, ``coef``, ``s`` and ``gamma``.
         """
-        known, unit = self._known, 1.0 / self.unit
-        shape = self.draws.chains.x.shape[:2]
+        az = require_package("arviz", "a posterior", "posterior")
+        known, chains = self._known, self.draws.chains
         each = {"s": self.draws.s, "gamma": self.draws.gamma, "embedding": self.draws.aligned * self.unit}
+        dims = {"embedding": ["object", "axis"]}
         if known.features:
-            each["coef"] = np.array([coef_values(known, gram, unit) for gram in self.draws.gram])
-            grams = self.draws.gram_everywhere
-            each["importance"] = np.array([importance_values(known, gram, unit)[:, 1] for gram in grams])
+            each |= {"coef": self._coefs(), "importance": self._importances()}
+            dims |= {"coef": ["known", "other"], "importance": ["feature"]}
         coords = {
             "object": self.object_names_,
             "axis": np.arange(1, self.embedding_.shape[1] + 1),
@@ -503,57 +440,37 @@ class Posterior:
             "other": list(known.names),
             "feature": list(known.feature_names),
         }
-        dims = {"embedding": ["object", "axis"], "coef": ["known", "other"], "importance": ["feature"]}
-        return inference_data(
-            {name: values.reshape(*shape, *values.shape[1:]) for name, values in each.items()},
-            {"diverging": self.draws.chains.diverging},
-            coords,
-            {name: of for name, of in dims.items() if name in each},
-        )
-
-
-def how_noise_grows(gamma: float) -> str:
-    """Return the meaning of a power of the distance."""
-    return next(meaning for limit, meaning in GROWTH if gamma < limit)
-
-
-def require_level(level: Any) -> float:
-    """Return a coverage; raise unless it is between 0 and 1."""
-    if not 0 < require_number("level", level, 0.0) < 1:
-        raise ValueError(f"level={level!r} must be above 0 and below 1, for example 0.95.")
-    return float(level)
+        groups = {
+            "posterior": {name: x.reshape(*chains.x.shape[:2], *x.shape[1:]) for name, x in each.items()},
+            "sample_stats": {"diverging": chains.diverging},
+        }
+        if int(az.__version__.partition(".")[0]) < 1:
+            return az.from_dict(**groups, coords=coords, dims=dims)
+        return az.from_dict(groups, coords=coords, dims=dims)
 
 
 def draw_posterior(fitted: Any, *, n_draws: int, chains: int, level: float, seed: int, watch: Watch) -> Posterior:
     """Return the posterior of a fitted map."""
     require_package("nutpie", "a posterior", "posterior")
-    kept: Kept = fitted._map.evidence
-    if kept.evidence is None:
-        raise ValueError(kept.hindrance)
-    line = Line() if kept.level == "ratio" else kept.evidence.line_to(np.asarray(fitted.predict_dissimilarities()))
-    evidence = kept.evidence.on(line)
-    unit, scaled, known = evidence.unit, evidence.scaled(), fitted._map.known  # the mean dissimilarity is the unit
+    fitted_level, kept = fitted._map.evidence
+    if isinstance(kept, str):
+        raise ValueError(kept)
+    line = Line() if fitted_level == "ratio" else kept.line_to(np.asarray(fitted.predict_dissimilarities()))
+    (evidence, unit), known = kept.scaled(line), fitted._map.known
     to_model = 1.0 / (fitted._map.scale * unit)
-    U, gram = fitted._map.free.U * to_model, fitted._map.roots @ fitted._map.roots.T * to_model**2
-    tau = empirical_tau(scaled, U, fitted._map.Z / fitted._map.scale / unit, known)
-    model = Model(scaled, known, U.shape[1], tau)
+    U, gram = fitted._map.U * to_model, fitted._map.roots @ fitted._map.roots.T * to_model**2
+    tau = empirical_tau(evidence, U, fitted._map.Z / fitted._map.scale / unit, known)
+    model = Model(evidence, known, U.shape[1], tau)
     start = model.start(U - U.mean(axis=0), gram)
     cores = min(chains, resolve_threads(fitted.n_jobs))
-    size = {"chains": chains, "cores": cores}
-    seconds = expected_seconds(model, start, iterations=TUNING + n_draws, **size)
-    if seconds > LONG:
-        warn_user(
-            f"the posterior of {model.evidence.n} objects will take about {seconds / 60:.0f} minutes; with fewer draws "
-            "(n_draws) or chains it is faster.",
-            UserWarning,
-        )
-    drawn = sample(model, start, draws=n_draws, tuning=TUNING, seed=seed, watch=watch, **size)
+    size = {"draws": n_draws, "tuning": TUNING, "chains": chains, "cores": cores}
+    drawn = sample(model, start, **size, seed=seed, watch=watch)
     if not drawn.finished:
         made = drawn.x.shape[1]
         if made < FEWEST_DRAWS:
             raise ValueError("the posterior was stopped before its chains had drawn enough; let it run longer.")
         warn_user(f"the posterior was stopped after {made} of {n_draws} draws of each chain.", UnfinishedWarning)
     draws = Draws(model, drawn, int(fitted.embedding_.shape[1]), bool(fitted.adjusted_))
-    found = Posterior(draws, unit, level, seed, f"posterior of {title_of(fitted)}", copy(fitted), line)
-    found.warn()
-    return found
+    posterior = Posterior(draws, unit, level, seed, copy(fitted), line)
+    posterior.warn()
+    return posterior

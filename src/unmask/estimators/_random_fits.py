@@ -14,16 +14,12 @@ from typing import Any
 import numpy as np
 from scipy.spatial.distance import squareform
 
-from .._typing import Array, IntArray
-from ..kernels import Source, rectangle
+from .._typing import Array
+from ._fitted_map import SAMPLE, sampled_objects
 
-# Above this number of objects, a random sample of this size is used. Stress of random data rises with the number of
-# objects (by a tenth from 100 to 400, in two dimensions), so that the sample gives a lower bound.
-CHANCE_SAMPLE = 100
-# Nine fits take 0.2 s for 14 objects and 0.5 s for 100, on two cores.
-SHUFFLES = 9
-# From two starts; the median of 128 is lower by a hundredth or two.
-STARTS = 2
+# Nine fits take 0.2 s for 14 objects and 0.5 s for 100, on two cores; the median of 128 starts each, instead of two, is
+# lower by a hundredth or two.
+SHUFFLES, STARTS = 9, 2
 # Beyond this share of missing pairs a map of complete random data is no fair comparison.
 MOST_MISSING = 0.1
 
@@ -45,35 +41,20 @@ class RandomFits:
         return float(np.min(self.values))
 
 
-def sample_of(source: Source) -> Array:
-    """Return the dissimilarities of all pairs, or of the pairs of 100 random objects."""
-    objects = _some(source.n)
-    return np.asarray(rectangle(source, objects, objects)[np.triu_indices(len(objects), 1)], dtype=np.float64)
-
-
-def _some(n: int) -> IntArray:
-    """Return the objects that stand for all, always the same."""
-    return np.sort(np.random.default_rng(0).permutation(n)[:CHANCE_SAMPLE])
-
-
 def stress_of_known(estimator: Any) -> float:
-    """Return the stress of a fitted estimator's known features alone: what 0 dimensions leave.
+    """Return the stress of a fitted estimator's known features alone: that of a map with 0 dimensions.
 
-    It is 1 with nothing known, and NaN where there is no such fit: pairs have weights of their own, or such as move
+    It is 1 without known features, and NaN where there is no such fit: pairs have weights of their own, or such as move
     with the map. Above 100 objects it is that of a random sample of 100.
     """
-    V = estimator._map.free.V
-    if not V.shape[1]:
+    fitted = estimator._map
+    if not fitted.known.n_kept:
         return 1.0
-    if estimator._map.has_weights:
-        return float("nan")
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        try:
-            twin = _twin(estimator).set_params(n_components=0)
-            return _fitted(twin, squareform(estimator._map.sample), V[_some(len(V))])
-        except ValueError:
-            return float("nan")
+    known = fitted.known_values[sampled_objects(len(fitted.U))]
+    try:
+        return np.nan if fitted.has_weights else _fits(estimator, [squareform(fitted.sample)], known, n_components=0)[0]
+    except ValueError:
+        return np.nan
 
 
 def random_fits(estimator: Any) -> RandomFits:
@@ -82,45 +63,38 @@ def random_fits(estimator: Any) -> RandomFits:
     They have its parameters, with two starts, and its known features as they are, with blocks of free coefficients (a
     little more freedom than ordinal, cyclic and spline features have).
     """
-    n, V = len(estimator.embedding_), estimator._map.free.V
-    size = min(n, CHANCE_SAMPLE)
+    fitted, (n, q) = estimator._map, estimator._map.known_values.shape
+    size, missing = min(n, SAMPLE), np.isnan(fitted.sample)
     why = ""
-    if estimator._map.has_weights:
+    if fitted.has_weights:
         why = "the pairs have weights of their own"
-    elif np.isnan(estimator._map.sample).mean() > MOST_MISSING:
+    elif missing.mean() > MOST_MISSING:
         why = "many pairs have no dissimilarity"
-    elif n > CHANCE_SAMPLE and not hasattr(estimator, "stress_"):
-        why = f"a cost grows with the number of objects, and there are more than {CHANCE_SAMPLE}"
-    elif size - 1 - V.shape[1] - estimator.n_free_ < 0:
+    elif n > SAMPLE and not hasattr(estimator, "stress_"):
+        why = f"a cost grows with the number of objects, and there are more than {SAMPLE}"
+    elif size - 1 - q - estimator.n_free_ < 0:
         why = "there are too many known features"
     if why:
         return RandomFits(np.empty(0), 0, why)
     rng = np.random.default_rng(0)
-    present = estimator._map.sample[~np.isnan(estimator._map.sample)]
-    known = V[rng.permutation(n)[:size]] if n > size else V
-    twin = _twin(estimator)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # what is worth saying about the data was said by the fit
-        values = [_fitted(twin, _shuffled(present, size, rng), known) for _ in range(SHUFFLES)]
-    return RandomFits(np.array(values), size)
+    present, pairs = fitted.sample[~missing], size * (size - 1) // 2
+    known = fitted.known_values[rng.permutation(n)[:size]] if n > size else fitted.known_values
+    tables = []
+    for _ in range(SHUFFLES):
+        drawn = rng.permutation(present)
+        if len(drawn) < pairs:  # some twice, where pairs were missing
+            drawn = rng.permutation(np.concatenate([drawn, rng.choice(present, pairs - len(drawn))]))
+        tables.append(squareform(drawn))
+    return RandomFits(np.array(_fits(estimator, tables, known, n_components=estimator.n_free_)), size)
 
 
-def _shuffled(values: Array, n: int, rng: np.random.Generator) -> Array:
-    """Return the values as dissimilarities in random order; some twice, where pairs were missing."""
-    pairs = n * (n - 1) // 2
-    drawn = rng.permutation(values)
-    if len(drawn) < pairs:
-        drawn = rng.permutation(np.concatenate([drawn, rng.choice(values, pairs - len(drawn))]))
-    return np.asarray(squareform(drawn))
+def _fits(estimator: Any, tables: list[Array], V: Array, **changes: Any) -> list[float]:
+    """Return the stress, or cost, of quick fits like the estimator's own to tables of dissimilarities."""
+    import pandas as pd
 
-
-def _twin(estimator: Any) -> Any:
-    """Return an unfitted estimator that maps ready dissimilarities as the fitted one did, quickly."""
+    known = pd.DataFrame(V).add_prefix("v") if V.shape[1] else None
     blocks = [[f"v{column}" for column in group] for group in estimator._map.known.groups]
-    changes = {
-        "n_components": estimator.n_free_,
-        "metric": "precomputed",
-        "metric_params": None,
+    changes |= {
         "coef": blocks if any(len(block) > 1 for block in blocks) else "diagonal",
         "known_types": None,
         "adjust": False,
@@ -132,12 +106,8 @@ def _twin(estimator: Any) -> Any:
         "verbose": 0,
     }
     twin = estimator._for_ready_dissimilarities()
-    return twin.set_params(**{name: value for name, value in changes.items() if name in twin.get_params()})
-
-
-def _fitted(twin: Any, D: Array, V: Array) -> float:
-    import pandas as pd
-
-    known = pd.DataFrame(V, columns=[f"v{column}" for column in range(V.shape[1])]) if V.shape[1] else None
-    twin.fit(D, known=known)
-    return float(twin.stress_ if hasattr(twin, "stress_") else twin.cost_)
+    twin.set_params(**{name: value for name, value in changes.items() if name in twin.get_params()})
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # the user's own fit gave them
+        fits = (twin.fit(D, known=known) for D in tables)
+        return [float(one.stress_ if hasattr(one, "stress_") else one.cost_) for one in fits]

@@ -11,19 +11,20 @@ import numpy as np
 from .._typing import Array
 from ..engines import CostEngine
 from ..kernels import Form, Workers
-from ..problem import SCHEMES, Problem
+from ..problem import SCHEMES, Cells, Problem
 from ..progress import SavedFit, current_watch
 from ..solvers import (
     RULES,
-    Attempt,
     Objective,
     SearchSettings,
+    Solution,
     Stage,
     Start,
     attempt_all,
     automatic_n_starts,
     best_of,
     canonical_map,
+    closed_form,
     descend,
     fit_landmarks,
     given_start,
@@ -39,7 +40,9 @@ from ..solvers import (
     with_saved,
     within_errors,
 )
+from ._fitted_map import block_roots
 from ._parameters import check_start
+from ._reading import Data
 
 # So many starts are followed, then as many again and so on, before it is decided whether they are enough: whatever the
 # number of threads.
@@ -68,18 +71,14 @@ class Refit(NamedTuple):
     n_free: int | None = None
 
 
-AS_ASKED = Refit()
-
-
 @dataclass(frozen=True)
 class Task:
     """What is searched, with what, and from where."""
 
     estimator: Any
+    data: Data
     problem: Problem
     engine: Any
-    labels: Any
-    samples: bool  # some pairs stand for all
     form: Form | None  # of a cost; None for the stress
     seed: int
     saved: SavedFit
@@ -88,23 +87,25 @@ class Task:
 
 
 class Search(NamedTuple):
-    """The stage in which a search ended, all attempts, and the radius of the weights that followed the map."""
+    """The end of a search: coordinates, coefficients, estimated cells, and how every start ended."""
 
-    stage: Stage
-    attempts: list[Attempt]
-    radius: float | None = None
+    U: Array
+    gram: Array  # BB'
+    Z: Array
+    moved: Sequence[tuple[Cells, Array]]
+    engine: Any
+    starts: Sequence[Solution] = ()
+    best: Solution | None = None  # after its further stages
+    radius: float | None = None  # of weights that followed the map
     unit: float = 1.0  # the objective times this is the stress or cost
+    eigenvalues: Array | None = None
 
 
 def search(task: Task, p: int) -> Search:
     """Follow every start of a map of p dimensions that has not finished, and the best through its further stages."""
     estimator, problem = task.estimator, replace(task.problem, p=p)
-    objective, unit = make_objective(problem, task.engine), 1.0
-    by_stress = objective
-    if task.form is not None:
-        # The closed form and the size of a random start go by the dissimilarities, whatever the cost is.
-        by_stress = Objective(task.engine.base, objective.structure)
-    starts = [] if task.samples else _starts(task, objective, by_stress)
+    objective, unit, radius = make_objective(problem, task.engine), 1.0, None
+    starts = [] if task.data.samples else _starts(task, objective)
     if task.form is not None:
         engine = _calibrated(task.engine, objective, starts[0].theta)
         objective, unit = make_objective(problem, engine), engine.total / engine.unit
@@ -117,18 +118,34 @@ def search(task: Task, p: int) -> Search:
         unit,
     )
     saving = replace(settings, saved=task.saved)
-    if task.samples:
+    if task.data.samples:
         start = _start_of_many(task, objective, problem, saving)
-        solution = start.solution or descend(objective, start.theta, saving, start.kind)
-        return Search(Stage(objective, solution), [Attempt(start.kind, solution)])
-    starts = with_saved(objective, starts, task.saved, settings.max_iter)
-    attempts = _attempted(objective, starts, task, saving)
-    stage, radius = Stage(objective, best_of(attempts)), None
-    if task.form is None:  # weights that move with the map, then values that move within their errors
+        ends = [start.solution or descend(objective, start.theta, saving, start.kind)]
+    else:
+        starts = with_saved(objective, starts, task.saved, settings.max_iter) if task.saved.starts else starts
+        # All starts, or twice as many each time until they are enough.
+        wave, ends = len(starts) if task.refit.enough is None else FIRST_WAVE, []
+        while len(ends) < len(starts):
+            ends += attempt_all(objective, starts[len(ends) : wave], task.workers, saving)
+            wave = 2 * len(ends)
+            if was_cut_short(ends) or (task.refit.enough and task.refit.enough(np.array([s.value for s in ends]))):
+                break
+    stage = Stage(objective, best_of(ends))
+    if task.form is None and not task.data.samples:
+        # Weights that move with the map, then values that move within their errors.
         stage, radius = SCHEMES[estimator.weights].refine(problem, stage, task.workers, settings)
         if problem.known.errors:
             stage = within_errors(problem, stage, settings)
-    return Search(stage, attempts, radius, unit)
+    (objective, best), structure = stage, stage.objective.structure
+    parts = structure.unknown(best.theta), structure.gram(best.theta), structure.lift(best.theta)
+    return Search(*parts, structure.moved(best.theta), objective.engine, ends, best, radius, unit)
+
+
+def solve(task: Task, p: int) -> Search:
+    """Return the closed form, which takes no search."""
+    U, gram, values = closed_form(task.engine, task.problem.known, p)
+    Z = np.column_stack([U, task.problem.known.values @ block_roots(gram, task.problem.known)])
+    return Search(U, gram, Z, (), task.engine, eigenvalues=values)
 
 
 def _calibrated(engine: CostEngine, objective: Objective, theta: Array) -> CostEngine:
@@ -145,28 +162,24 @@ def _calibrated(engine: CostEngine, objective: Objective, theta: Array) -> CostE
 
 
 def _given(task: Task, objective: Objective, start: Any) -> Start:
+    known = task.problem.known
     return given_start(
-        objective, task.problem.known, *check_start(start, objective.structure, task.problem.known, task.labels)
+        objective, known, *check_start(start, objective.structure, known, task.data.dissimilarities.labels)
     )
 
 
-def _own_start(task: Task, objective: Objective) -> Start | None:
-    """Return the one start that was given, in ``init`` or in a checkpoint; None if starts are to be made."""
-    if isinstance(task.estimator.init, tuple):
-        return _given(task, objective, task.estimator.init)
-    if task.saved.init == "given":
-        return saved_start(objective, task.saved, 1, int(task.estimator.max_iter))
-    return None
-
-
-def _starts(task: Task, objective: Objective, by_stress: Objective) -> list[Start]:
+def _starts(task: Task, objective: Objective) -> list[Start]:
     """Return the estimator's own starts after, in turns, those of a refit."""
-    one, saved, asked = _own_start(task, objective), task.saved, task.estimator.n_init
-    if one is not None:
-        own = [one]
+    saved, given, n_init = task.saved, task.estimator.init, task.estimator.n_init
+    if isinstance(given, tuple):
+        own = [_given(task, objective, given)]
+    elif saved.init == "given" and (start := saved_start(objective, saved, 1, int(task.estimator.max_iter))):
+        own = [start]
     else:
-        number = automatic_n_starts(task.problem.n) if asked == "auto" else int(asked)
+        number = automatic_n_starts(task.problem.n) if n_init == "auto" else int(n_init)
         number = 1 if saved.init in ("closed-form", "given") else number
+        # The closed form and the size of a random start go by the dissimilarities, whatever the cost is.
+        by_stress = objective if task.form is None else Objective(task.engine.base, objective.structure)
         own = list(make_starts(by_stress, task.problem.known, saved.init, number, np.random.default_rng(task.seed)))
     # A map that is adjusted may have been fitted with more dimensions than it is first tried with.
     others = [
@@ -177,24 +190,11 @@ def _starts(task: Task, objective: Objective, by_stress: Objective) -> list[Star
 
 def _start_of_many(task: Task, objective: Objective, problem: Problem, settings: SearchSettings) -> Start:
     """Return where the stochastic solver begins: unless a start is given, with the others placed among landmarks."""
-    start = saved_start(objective, task.saved, 1, settings.max_iter) or _own_start(task, objective)
-    if start is not None:
+    if start := saved_start(objective, task.saved, 1, settings.max_iter):
         return start
+    if isinstance(task.estimator.init, tuple):
+        return _given(task, objective, task.estimator.init)
     number = None if task.estimator.n_init == "auto" else int(task.estimator.n_init)
     rng = np.random.default_rng(task.seed)
     landmarks = fit_landmarks(problem, settings, task.workers, rng, task.saved.init, number)
     return Start("landmarks", place_others(objective, problem, *landmarks, task.workers))
-
-
-def _attempted(objective: Objective, starts: list[Start], task: Task, settings: SearchSettings) -> list[Attempt]:
-    """Follow the starts: all, or until they are enough."""
-    if task.refit.enough is None:
-        return attempt_all(objective, starts, task.workers, settings)
-    attempts: list[Attempt] = []
-    while len(attempts) < len(starts):
-        done = len(attempts)
-        attempts += attempt_all(objective, starts[done : max(FIRST_WAVE, 2 * done)], task.workers, settings)
-        values = np.array([attempt.solution.value for attempt in attempts])
-        if was_cut_short(attempts) or task.refit.enough(values):
-            break
-    return attempts

@@ -32,20 +32,18 @@ class SpectralMap(MapEstimator):
     """Classical scaling of the dissimilarities that a transformer prescribes.
 
     With the transformers of :mod:`unmask.dissimilarities` this is Isomap, kernel PCA, Laplacian eigenmaps, locally
-    linear embedding, maximum entropy unfolding and so on. For what known features leave, put a conditional estimator
+    linear embedding, maximum entropy unfolding and so on. To condition on known features, put a conditional estimator
     behind the transformer instead: ``make_pipeline(transformer, ConditionalMDS(metric="precomputed"))``.
 
-    Squared dissimilarities are double-centred, and the map is the leading eigenvectors times the roots of their
-    eigenvalues. Where the transformer has `masses_` (:class:`~unmask.dissimilarities.LaplacianEigenmaps`), objects are
-    weighted by them. Besides what the transformer costs, time grows with N cubed, memory with N squared. For Laplacian
-    eigenmaps and locally linear embedding the same eigenvectors come from a sparse matrix, without a table.
+    The map is the leading eigenvectors of the double-centred squared dissimilarities, times the roots of their
+    eigenvalues; objects are weighted by the transformer's `masses_`, if it has them. Time grows with N cubed, memory
+    with N squared; for Laplacian eigenmaps and locally linear embedding the eigenvectors are those of a sparse matrix.
 
     Parameters
     ----------
     dissimilarity : transformer, str or callable, optional
-        Returns dissimilarities by ``fit_transform``; it is cloned. The name of a metric, or a function of two rows, as
-        :class:`unmask.dissimilarities.Metric` takes them. By default Euclidean distances, and the map is that of
-        principal components.
+        Makes dissimilarities, as `metric` of :class:`ConditionalMDS`. By default Euclidean distances, and the map is
+        that of principal components.
     n_components : int, default=2
         Dimensions of the map.
 
@@ -57,10 +55,8 @@ class SpectralMap(MapEstimator):
         Leading eigenvalues of the double-centred squared dissimilarities.
     dissimilarity_ : transformer
         The fitted transformer.
-    object_names_ : ndarray of shape (n_objects,)
-        Labels of the objects in the order of the map's rows; their numbers if they had none.
-    n_features_in_ : int
-        Number of columns seen in the fit.
+    object_names_, n_features_in_ : ndarray, int
+        Labels of the objects (their numbers if they had none), and the number of columns seen in the fit.
 
     Examples
     --------
@@ -93,7 +89,6 @@ class SpectralMap(MapEstimator):
         ----------
         X : as the transformer takes
         y : ignored
-            Present by convention.
         callback : callable, optional
             Called with an :class:`unmask.Progress` by a transformer that has stages or iterations; returning True
             stops it.
@@ -102,26 +97,46 @@ class SpectralMap(MapEstimator):
         -------
         self : SpectralMap
         """
-        require_integer("n_components", self.n_components, 1)
+        p = require_integer("n_components", self.n_components, 1)
         with watching(callback):
-            self.dissimilarity_ = self._transformer().fit(X)
+            self.dissimilarity_ = transformer = self._transformer().fit(X)
         for name in ("n_features_in_", "feature_names_in_"):
-            if hasattr(self.dissimilarity_, name):
-                setattr(self, name, getattr(self.dissimilarity_, name))
-        self._embed(fitted_labels(self.dissimilarity_, X))
+            if hasattr(transformer, name):
+                setattr(self, name, getattr(transformer, name))
+        sparse = isinstance(transformer, SparseSpectral)
+        n = transformer.graph_.shape[0] if sparse else len(transformer.dissimilarities_)
+        if p >= n:
+            raise ValueError(
+                f"n_components={p} but there are n_samples={n} objects; a map of them has at most {n - 1} dimensions."
+            )
+        masses = np.asarray(getattr(transformer, "masses_", np.ones(n)), dtype=np.float64)
+        shares = masses / masses.sum()
+        root, means = np.sqrt(n * shares), np.empty(0)
+        if sparse:
+            values, axes = transformer.leading_axes(p)
+        else:
+            squared = np.asarray(transformer.dissimilarities_, dtype=np.float64) ** 2
+            if not np.isfinite(squared).all():
+                raise ValueError(
+                    "some dissimilarities are missing (NaN) and a classical map needs all of them; use ConditionalMDS."
+                )
+            means = squared @ shares
+            # Weighted double centring; with equal masses the usual one.
+            products = -0.5 * (squared - means[:, None] - means[None, :] + means @ shares)
+            weighted = root[:, None] * products * root[None, :]
+            values, axes = (x[..., ::-1] for x in eigh(weighted, subset_by_index=[n - p, n - 1], check_finite=False))
+        axes = axes * axis_signs(axes)
+        kept = values > n * np.finfo(np.float64).eps * abs(values[0])
+        scale = np.sqrt(np.where(kept, values, 0.0))
+        self.eigenvalues_: Array = values
+        self.embedding_ = axes * scale / root[:, None]
+        # New objects are placed by these as fitted ones would be.
+        loadings = root[:, None] * axes * np.divide(1.0, scale, out=np.zeros_like(scale), where=kept)
+        self._map = SpectralAxes(fitted_labels(transformer, X), shares, means, loadings)
         return self
 
     def transform(self, X: Any) -> Array:
-        """Place new objects by their dissimilarities to the fitted ones (Gower's formula); the map does not change.
-
-        Parameters
-        ----------
-        X : new objects, as the transformer takes
-
-        Returns
-        -------
-        ndarray of shape (n_new, n_components)
-        """
+        """Place new objects by their dissimilarities to the fitted ones (Gower's formula); the map does not change."""
         check_is_fitted(self)
         if isinstance(self.dissimilarity_, SparseSpectral):  # a new object is a weighted mean of fitted ones
             weights, labels = self.dissimilarity_.new_weights(X)
@@ -140,37 +155,3 @@ class SpectralMap(MapEstimator):
                 "dissimilarity='precomputed' leaves nothing to compute; use ConditionalClassicalMDS, with this metric."
             )
         return make_transformer("euclidean" if self.dissimilarity is None else self.dissimilarity)
-
-    def _embed(self, labels: pd.Index | None) -> None:
-        transformer = self.dissimilarity_
-        sparse = isinstance(transformer, SparseSpectral)
-        n = transformer.graph_.shape[0] if sparse else len(transformer.dissimilarities_)
-        if self.n_components >= n:
-            raise ValueError(
-                f"n_components={self.n_components} but there are n_samples={n} objects; a map of them has at most "
-                f"{n - 1} dimensions."
-            )
-        masses = np.asarray(getattr(transformer, "masses_", np.ones(n)), dtype=np.float64)
-        shares = masses / masses.sum()
-        root, means = np.sqrt(n * shares), np.empty(0)
-        if sparse:
-            values, axes = transformer.leading_axes(self.n_components)
-        else:
-            squared = np.asarray(transformer.dissimilarities_, dtype=np.float64) ** 2
-            if not np.isfinite(squared).all():
-                raise ValueError(
-                    "some dissimilarities are missing (NaN) and a classical map needs all of them; use ConditionalMDS."
-                )
-            means = squared @ shares
-            # Weighted double centring; with equal masses the usual one.
-            products = -0.5 * (squared - means[:, None] - means[None, :] + means @ shares)
-            weighted, last = root[:, None] * products * root[None, :], [n - self.n_components, n - 1]
-            values, axes = (x[..., ::-1] for x in eigh(weighted, subset_by_index=last, check_finite=False))
-        axes = axes * axis_signs(axes)
-        kept = values > n * np.finfo(np.float64).eps * abs(values[0])
-        scale = np.sqrt(np.where(kept, values, 0.0))
-        self.eigenvalues_: Array = values
-        self.embedding_ = axes * scale / root[:, None]
-        # The identity for fitted objects.
-        loadings = root[:, None] * axes * np.divide(1.0, scale, out=np.zeros_like(scale), where=kept)
-        self._map = SpectralAxes(labels, shares, means, loadings)

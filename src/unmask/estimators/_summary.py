@@ -76,7 +76,7 @@ def as_html(title: str, rows: Iterable[Row]) -> str:
     return f"<div><strong>{escape(title)}</strong><table>{''.join(cells)}</table></div>"
 
 
-# ---- what is said
+# ---- the rows
 
 
 def title_of(estimator: Any) -> str:
@@ -89,14 +89,15 @@ def title_of(estimator: Any) -> str:
 def summarise(estimator: Any) -> Summary:
     """Return the summary of a fit, beside fits of random data, which take a while."""
     facts = Facts(estimator)
-    rows = [*facts.asked(), *facts.found(), *facts.quality(), *facts.cautions(), Row(NEXT, "", facts.next_step())]
+    cautions = [Row(CAUTIONS, "", _clean(text)) for text in facts.cautions() or ["none"]]
+    rows = [*facts.asked(), *facts.found(), *facts.quality(), *cautions, Row(NEXT, "", next(facts.advice()))]
     return Summary(title_of(estimator), tuple(rows))
 
 
 def key_rows(estimator: Any) -> list[Row]:
     """Return the numbers that need no further computation."""
     facts = Facts(estimator)
-    return [*facts.found(), Row(FOUND, facts.quantity, facts.shown_value()), *facts.drawn(), *facts.leak()]
+    return [*facts.found(), Row(FOUND, facts.quantity, facts.shown_value), *facts.drawn(), *facts.leak()]
 
 
 class Facts:
@@ -107,10 +108,14 @@ class Facts:
         self.p, self.free = estimator.embedding_.shape[1], estimator.n_free_
         self.quantity = "stress" if hasattr(estimator, "stress_") else "cost"
         self.value = float(getattr(estimator, f"{self.quantity}_"))
+        self.unfinished = not getattr(estimator, "converged_", True)
+        self.leaks = estimator.leak_ > estimator.leak_reference_
         # Where the starts ended; a closed form has none.
         self.ends = estimator.starts_[self.quantity].to_numpy() if hasattr(estimator, "starts_") else np.empty(0)
         lowest = self.ends.min(initial=np.inf)
         self.at_best = int(np.sum(self.ends - lowest <= max(SAME * abs(lowest), UNSEEN)))
+        of_free = f" of the free fit with {self.free} dimensions" if self.p < self.free else ""
+        self.shown_value = f"{self.value:.3g}{of_free}"
 
     @cached_property
     def chance(self) -> RandomFits:
@@ -124,22 +129,16 @@ class Facts:
         return {str(name): NeighbourLeak(*row) for name, row in table.iterrows()}
 
     @cached_property
-    def told(self) -> list[str]:
+    def predicted(self) -> list[str]:
         """Known features that neighbours predict better than by chance."""
         return [name for name, leak in self.neighbours.items() if leak.above_chance]
 
-    def shown_value(self) -> str:
-        return f"{self.value:.3g}" + (f" of the free fit with {self.free} dimensions" if self.p < self.free else "")
-
     def asked(self) -> Iterator[Row]:
         of, table = self.of, self.of.known_summary_
-        lines = [
-            f"{name} ({kind}, {source})"
-            for name, kind, source in zip(table.index, table.type, table.source, strict=True)
-        ]
+        known = [f"{name} ({feature.type}, {feature.source})" for name, feature in table.iterrows()]
         yield Row(ASKED, "estimator", type(of).__name__)
         yield Row(ASKED, "objects", str(len(of.embedding_)))
-        yield Row(ASKED, "known", _names(lines, "; ") or "nothing")
+        yield Row(ASKED, "known", _names(known, "; ") or "nothing")
         yield Row(ASKED, "dimensions", f"{self.p}" if self.p == self.free else f"{self.p} shown of {self.free} fitted")
         if self.known.features and self.p:
             wish = " (adjust='auto')" if of.adjust == "auto" else ""
@@ -184,16 +183,17 @@ class Facts:
 
     def leak(self) -> Iterator[Row]:
         of = self.of
-        if self.known.features and self.p and of._map.uncorrelated:
-            before = f" ({of.free_leak_:.2f} before adjusting)" if of.adjusted_ else ""
-            yield Row(GOOD, "leak", f"{of.leak_:.2f} by construction{before}; the neighbours are the evidence")
-        elif self.known.features and self.p:
-            yield Row(GOOD, "leak", leak_in_words(of.leak_, of.leak_reference_))
+        if self.known.features and self.p:
+            text = leak_in_words(of.leak_, of.leak_reference_)
+            if of._map.uncorrelated:
+                before = f" ({of.free_leak_:.2f} before adjusting)" if of.adjusted_ else ""
+                text = f"{of.leak_:.2f} by construction{before}; the neighbours are the evidence"
+            yield Row(GOOD, "leak", text)
 
     def _beside_random(self) -> str:
         chance = self.chance
         if chance.why_none:
-            return f"{self.shown_value()}; not compared with random data, because {chance.why_none}"
+            return f"{self.shown_value}; not compared with random data, because {chance.why_none}"
         if self.value >= chance.lowest:
             verdict = "no better than chance" if self.value >= chance.median else "perhaps no better than chance"
         else:
@@ -201,57 +201,49 @@ class Facts:
         few = len(self.of.embedding_) > chance.n_objects
         between = f" between {chance.n_objects} of the objects, and more between all" if few else ""
         return (
-            f"{self.shown_value()}, {verdict}: the same dissimilarities in random order have {chance.median:.3g}"
+            f"{self.shown_value}, {verdict}: the same dissimilarities in random order have {chance.median:.3g}"
             f"{between} (the lowest of {len(chance.values)}: {chance.lowest:.3g})"
         )
 
-    def cautions(self) -> Iterator[Row]:
-        """Yield what deserves a second look."""
-        texts = [_clean(text) for text in self._cautions()]
-        yield from (Row(CAUTIONS, "", text) for text in texts or ["none"])
-
-    def _cautions(self) -> Iterator[str]:
-        of, cells = self.of, self.of.known_imputed_
-        if not getattr(of, "converged_", True):
-            yield f"the best start stopped because {of.stop_reason_}, before it settled"
-        if of.leak_ > of.leak_reference_:
-            yield "the map repeats what is known (see leak)"
-        if self.told:
-            yield f"neighbours on the map tell {_names(self.told)}"
+    def cautions(self) -> list[str]:
+        """Return what deserves a second look."""
+        of, cells, texts = self.of, self.of.known_imputed_, []
+        if self.unfinished:
+            texts.append(f"the best start stopped because {of.stop_reason_}, before it settled")
+        if self.leaks:
+            texts.append("the map repeats what is known (see leak)")
+        if self.predicted:
+            texts.append(f"neighbours on the map tell {_names(self.predicted)}")
         for name, reason in of.known_redundant_.head(MOST_NAMES).items():
-            yield f"known column {name} was left out: {reason}"
+            texts.append(f"known column {name} was left out: {reason}")
         if len(cells):
             remarks = [f"{cell.feature} of {cell.object}, {cell.remark}" for cell in cells.itertuples() if cell.remark]
             listed = f": {_names(remarks)}" if remarks else ""
-            yield f"{len(cells)} missing known cells were estimated (known_imputed_){listed}"
-        if of.adjusted_:
-            yield from costs_of_adjusting(self.known)
+            texts.append(f"{len(cells)} missing known cells were estimated (known_imputed_){listed}")
+        return [*texts, *(costs_of_adjusting(self.known) if of.adjusted_ else ())]
 
-    def next_step(self) -> str:
-        """Return what to do next, in one sentence: about the first thing that is wrong, or how to go on."""
-        return next(self._advice())
-
-    def _advice(self) -> Iterator[str]:
-        of, many = self.of, len(self.ends)
-        if not getattr(of, "converged_", True):
+    def advice(self) -> Iterator[str]:
+        """Yield what to do next: first about the first thing that is wrong, last how to go on."""
+        of, many, chance = self.of, len(self.ends), self.chance
+        if self.unfinished:
             yield f"Fit again with more iterations than max_iter={of.max_iter}."
         if not self.p:
             yield "Fit with n_components=2 to see what the known features leave."
-        if of.leak_ > of.leak_reference_:
+        if self.leaks:
             yield "Fit again with adjust=True: it takes what is known off the map and leaves the fit as it is."
-        for name in self.told:
+        for name in self.predicted:
             look = f"Look at the map coloured by {_clean(name)}, which neighbours on it still tell"
             if of.known_summary_.loc[name, "type"] in types_with_levels():
                 yield f"{look}: its levels differ in more than their places, in spread or shape; map each by itself."
             yield f"{look}: its effect is not linear; declare it Spline(), or another type, in known_types."
-        if len(self.chance.values) and self.value >= self.chance.lowest:
+        if not chance.why_none and self.value >= chance.lowest:
             yield (
                 "Trust on this map only what features from elsewhere confirm (unmask.inspection.name_axes): by its "
                 f"{self.quantity} it could be one of random data; or try other dimensions (choose_n_components)."
             )
         if many >= ENOUGH_STARTS and self.at_best == 1:
             yield f"Fit again with more starts (n_init={2 * many}): only one of {many} found this minimum."
-        if len(self.chance.values) and self.value > POOR * self.chance.median:
+        if not chance.why_none and self.value > POOR * chance.median:
             yield "Try one more dimension (unmask.inspection.choose_n_components): this map leaves many pairs out."
         yield "Look at the map (plot), name what you recognise, add it to known, and fit again."
 

@@ -2,24 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from .._typing import Array
-from ..problem import Cells, Feature, KnownFeatures
+from ..problem import Feature, KnownFeatures
 from ..problem.linalg import symmetric_root
 
 if TYPE_CHECKING:
     import pandas as pd
-
-Moved = Sequence[tuple[Cells, Array]]
-
-
-def block_roots(gram: Array, known: KnownFeatures) -> Array:
-    """Return the symmetric positive root of each block of BB'."""
-    return known.blockwise(lambda group: symmetric_root(gram[np.ix_(group, group)]))
 
 
 def coef_table(known: KnownFeatures, gram: Array, unit: float) -> pd.DataFrame:
@@ -127,23 +119,3 @@ def level_places(known: KnownFeatures, feature: Feature, roots: Array) -> Array:
     vertices = known.vertices_of(feature)
     assert vertices is not None
     return np.asarray(vertices @ roots[known.columns_of(feature)])
-
-
-def moved_values(known: KnownFeatures, moved: Moved) -> Array:
-    """Return the known values (kept columns, standard units) with the estimated cells in place."""
-    values = known.values.copy()
-    for cells, r in moved:
-        at = np.ix_(cells.rows, np.asarray(cells.columns))
-        values[at] = r @ cells.standard + (values[at] if cells.price > 0 else 0.0)
-    return np.asarray(values)
-
-
-def corrected_table(known: KnownFeatures, moved: Moved, labels: pd.Index | None) -> pd.DataFrame:
-    """Return the values of features measured with error, as the fit moved them, in their own units."""
-    import pandas as pd
-
-    values, columns = moved_values(known, moved), set[int]()
-    for cells, _ in moved:
-        columns.update(cells.columns if cells.price > 0 else ())
-    data = {known.names[known.kept[c]]: known.restore(values[:, c], c) for c in sorted(columns)}
-    return pd.DataFrame(data, index=pd.RangeIndex(len(values)) if labels is None else labels)

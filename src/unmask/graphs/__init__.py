@@ -3,14 +3,13 @@
 from ._balanced import Nearest, Search, SearchEdges, SearchRows, SearchTable, balanced_neighbours
 from ._components import components, describe_parts, join_components, shortest_ways_out
 from ._neighbours import (
+    STRUCTURES,
     are_near,
-    edges_reach,
-    graph_from_dissimilarities,
-    graph_from_edges,
-    graph_of_nearest,
     near_pairs,
     nearest_neighbours,
+    reach_of,
     search_algorithm,
+    structured_graph,
     symmetric_graph,
     takes_usearch,
     undirected,
@@ -18,7 +17,6 @@ from ._neighbours import (
 from ._networks import Network, adjacency_graph, as_network, network_graph
 from ._paths import shortest_paths
 from ._residuals import MatchedResiduals, match_residuals
-from ._structured import STRUCTURES, structured_graph
 
 __all__ = [
     "STRUCTURES",
@@ -35,15 +33,12 @@ __all__ = [
     "balanced_neighbours",
     "components",
     "describe_parts",
-    "edges_reach",
-    "graph_from_dissimilarities",
-    "graph_from_edges",
-    "graph_of_nearest",
     "join_components",
     "match_residuals",
     "near_pairs",
     "nearest_neighbours",
     "network_graph",
+    "reach_of",
     "search_algorithm",
     "shortest_paths",
     "shortest_ways_out",

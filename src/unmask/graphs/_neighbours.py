@@ -1,13 +1,14 @@
-"""Neighbourhood graphs: which objects count as near each other."""
+"""Which objects are joined: those near each other, or those next to each other in a known structure."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
+from scipy.sparse.csgraph import minimum_spanning_tree
 from sklearn.metrics.pairwise import paired_distances
 from sklearn.neighbors import NearestNeighbors
 
@@ -25,6 +26,7 @@ AT_ONCE, ROWS = 20_000, 4096
 # usearch is asked for so many rows more than are wanted, and looks at so many on its way (of 100,000 rows in 50 columns
 # it then finds 97% of the nearest).
 SPARE, EXPANSION = 8, 128
+STRUCTURES = ("chain", "ring", "tree")
 
 Report = Callable[[int, int], None]
 
@@ -71,57 +73,34 @@ def near_pairs(
     return sp.csr_array((lengths, j, np.searchsorted(i, np.arange(n + 1))), shape=(n, n))
 
 
-def graph_from_dissimilarities(
-    D: Array, *, n_neighbors: int | None, radius: float | None, mutual: bool
-) -> sp.csr_array:
-    """Return the symmetric graph of near pairs of a square table."""
-    return undirected(near_pairs(D.__getitem__, len(D), n_neighbors, radius), mutual=mutual)
-
-
-def graph_from_edges(
-    i: IntArray, j: IntArray, length: Array, n: int, *, n_neighbors: int | None, radius: float | None, mutual: bool
-) -> sp.csr_array:
-    """Return the symmetric graph of near pairs among those that are given, each once.
-
-    As of a square table, all objects as near as the k-th nearest are neighbours; of fewer than k edges all count.
-    """
-    ends, others, lengths = np.concatenate([i, j]), np.concatenate([j, i]), np.tile(length.astype(np.float64), 2)
-    if n_neighbors is None:
-        near = lengths <= (np.inf if radius is None else radius)
-    else:
-        near = lengths <= edges_reach(i, j, length, n, n_neighbors)[ends]
-    return symmetric_graph(ends[near], others[near], lengths[near], n, mutual=mutual)
-
-
-def edges_reach(i: IntArray, j: IntArray, length: Array, n: int, n_neighbors: int) -> Array:
-    """Return how far the k-th nearest of each object's edges reaches; infinity where it has fewer."""
-    ends, lengths = np.concatenate([i, j]), np.tile(length.astype(np.float64), 2)
-    order = np.lexsort((lengths, ends))
-    last = np.searchsorted(ends[order], np.arange(n)) + n_neighbors - 1
-    found = np.searchsorted(ends[order], np.arange(n), side="right") > last
-    reach = np.full(n, np.inf)
-    reach[found] = lengths[order][last[found]]
+def reach_of(directed: sp.csr_array, n_neighbors: int) -> Array:
+    """Return the length of the k-th shortest edge of each row; infinity where a row has fewer."""
+    row, starts = directed.tocoo().coords[0], directed.indptr
+    ordered = directed.data[np.lexsort((directed.data, row))]
+    last = starts[:-1] + n_neighbors - 1
+    reach = np.full(len(last), np.inf)
+    reach[last < starts[1:]] = ordered[last[last < starts[1:]]]
     return reach
 
 
-# ---- features
+def structured_graph(D: Array, structure: str) -> sp.csr_array:
+    """Return the symmetric graph of a structure, with dissimilarities as lengths.
 
-
-def nearest_neighbours(search: NearestNeighbors, X: Array, k: int, report: Report) -> tuple[Array, IntArray]:
-    """Return the lengths to the k nearest other rows of X, on which the search was fitted, and which rows these are.
-
-    No N x N array is made. ``report`` is called with how many rows are done, and how many there are.
+    A chain joins each object to the next one in the order of the rows, a ring the last to the first as well; a tree
+    joins all objects by the smallest total length.
     """
-    if takes_usearch(search.effective_metric_, *X.shape):
-        return _nearly_nearest(search, X, k, report)
-    if len(X) <= AT_ONCE:
-        lengths, neighbours = search.kneighbors(n_neighbors=k)
-        return lengths, neighbours
-    found = []
-    for rows in _blocks(len(X), report):
-        lengths, neighbours = search.kneighbors(X[rows], n_neighbors=k + 1)
-        found.append(_others(rows, lengths, neighbours, k))
-    return _stacked(found)
+    i = np.arange(len(D))
+    j = np.roll(i, -1)
+    if structure == "chain":
+        i, j = i[:-1], j[:-1]
+    elif structure == "tree":
+        # An edge of length 0 would count as none; its own rank, all of them above 0, leaves the tree the same.
+        ranks = np.unique(D, return_inverse=True)[1].reshape(D.shape) + 1
+        i, j = minimum_spanning_tree(np.triu(ranks, 1)).tocoo().coords
+    return symmetric_graph(i, j, D[i, j].astype(np.float64), len(D))
+
+
+# ---- features
 
 
 def search_algorithm(metric: Any, n: int, columns: int) -> str:
@@ -137,60 +116,71 @@ def takes_usearch(metric: Any, n: int, columns: int) -> bool:
     return metric in USEARCH and columns > TREE_COLUMNS and n * n * columns > MOST_COMPARISONS
 
 
-def _nearly_nearest(search: NearestNeighbors, X: Array, k: int, report: Report) -> tuple[Array, IntArray]:
-    """Return almost always the nearest rows, by usearch; the lengths are exact.
+def nearest_neighbours(search: NearestNeighbors, X: Array, k: int, report: Report) -> tuple[Array, IntArray]:
+    """Return the lengths to the k nearest other rows of X, on which the search was fitted, and which rows these are.
+
+    No N x N array is made. ``report`` is called with how many rows are done, and how many there are.
+    """
+    n, done = len(X), 0
+    if takes_usearch(search.effective_metric_, *X.shape):
+        ask, done = _usearch(search, X, k, lambda added: report(added, 2 * n)), n
+    elif n <= AT_ONCE:
+        lengths, neighbours = search.kneighbors(n_neighbors=k)
+        return lengths, neighbours
+    else:
+
+        def ask(rows: slice) -> tuple[Array, IntArray]:
+            lengths, neighbours = search.kneighbors(X[rows], n_neighbors=k + 1)
+            return lengths, neighbours
+
+    found = []
+    for rows in (slice(first, min(first + ROWS, n)) for first in range(0, n, ROWS)):
+        report(done + rows.start, done + n)
+        lengths, neighbours = ask(rows)
+        found.append(_others(rows, lengths, neighbours, k))
+    lengths, neighbours = (np.concatenate(side) for side in zip(*found, strict=True))
+    return lengths, neighbours
+
+
+def _usearch(
+    search: NearestNeighbors, X: Array, k: int, report: Callable[[int], None]
+) -> Callable[[slice], tuple[Array, IntArray]]:
+    """Return a function that finds almost always the nearest rows for some of the rows; the lengths are exact.
 
     Rows are added by one thread, in their order: the graph in which usearch searches, and so the result, is the same
     every time.
     """
     from usearch.index import Index
 
-    metric = search.effective_metric_
-    n, threads = len(X), max(search.n_jobs or 1, 0)  # 0: every core
+    metric, own = search.effective_metric_, np.arange(len(X))
     index = Index(ndim=X.shape[1], metric=USEARCH[metric], dtype="f32", expansion_search=EXPANSION)
     single = np.ascontiguousarray(X, dtype=np.float32)
-    for rows in _blocks(n, lambda done, total: report(done, 2 * total)):
-        index.add(np.arange(n)[rows], single[rows], threads=1)
-    found = []
-    for rows in _blocks(n, lambda done, total: report(total + done, 2 * total)):
-        matches: Any = index.search(single[rows], min(k + SPARE, n), threads=threads)
-        own = np.arange(n)[rows, None]
+    for first in range(0, len(X), ROWS):
+        report(first)
+        index.add(own[first : first + ROWS], single[first : first + ROWS], threads=1)
+
+    def ask(rows: slice) -> tuple[Array, IntArray]:
+        # 0 threads: every core
+        matches: Any = index.search(single[rows], min(k + SPARE, len(X)), threads=max(search.n_jobs or 1, 0))
         # Where fewer were found, the row itself stands for those that are missing, and is dropped with them.
         there = np.arange(matches.keys.shape[1]) < np.asarray(matches.counts)[:, None]
-        neighbours = np.where(there, matches.keys.astype(np.int64), own)
-        i, j = np.repeat(np.arange(n)[rows], neighbours.shape[1]), neighbours.ravel()
+        neighbours = np.where(there, matches.keys.astype(np.int64), own[rows, None])
+        i, j = np.repeat(own[rows], neighbours.shape[1]), neighbours.ravel()
         lengths = paired_distances(X[i], X[j], metric="cosine" if metric == "cosine" else "euclidean")
         lengths = np.asarray(lengths**2 if metric == "sqeuclidean" else lengths, dtype=np.float64)
-        found.append(_others(rows, lengths.reshape(neighbours.shape), neighbours, k))
-    return _stacked(found)
+        return lengths.reshape(neighbours.shape), neighbours
+
+    return ask
 
 
 def _others(rows: slice, lengths: Array, neighbours: IntArray, k: int) -> tuple[Array, IntArray]:
     """Return the k nearest candidates of some rows. A row itself is none, and of duplicates not always the first."""
-    own = np.arange(rows.start, rows.stop)[:, None]
-    lengths = np.where(neighbours == own, np.inf, lengths)
+    lengths = np.where(neighbours == np.arange(rows.start, rows.stop)[:, None], np.inf, lengths)
     order = np.argsort(lengths, axis=1, kind="stable")[:, :k]
     return np.take_along_axis(lengths, order, axis=1), np.take_along_axis(neighbours, order, axis=1)
 
 
-def _blocks(n: int, report: Report) -> Iterator[slice]:
-    for first in range(0, n, ROWS):
-        report(first, n)
-        yield slice(first, min(first + ROWS, n))
-
-
-def _stacked(found: list[tuple[Array, IntArray]]) -> tuple[Array, IntArray]:
-    lengths, neighbours = (np.concatenate(side) for side in zip(*found, strict=True))
-    return lengths, neighbours
-
-
 # ---- undirected graphs
-
-
-def graph_of_nearest(lengths: Array, neighbours: IntArray, *, mutual: bool) -> sp.csr_array:
-    """Return the symmetric graph of each row's nearest neighbours, as :func:`nearest_neighbours` finds them."""
-    n, k = neighbours.shape
-    return symmetric_graph(np.repeat(np.arange(n), k), neighbours.ravel(), lengths.ravel(), n, mutual=mutual)
 
 
 def undirected(directed: Any, *, mutual: bool = False) -> sp.csr_array:

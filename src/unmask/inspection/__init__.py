@@ -1,7 +1,7 @@
 """Scores, tests and tables that help to read a map."""
 
 from ._axes import name_axes
-from ._compare import Task, compare, register_method
+from ._compare import Task, compare
 from ._compare import method_names as method_names
 from ._correlations import (
     abs_correlations,
@@ -10,15 +10,15 @@ from ._correlations import (
     leak,
     recovery,
 )
+from ._dimensions import choose_n_components, dimension_test, elbow, scree
 from ._gplvm import gplvm_score
 from ._leak import ON_THE_MAP as ON_THE_MAP  # between rooms
 from ._leak import leak_report
-from ._permutation import dimension_test, permutation_test
+from ._permutation import permutation_test
 from ._procrustes import ProcrustesComparison, procrustes
 from ._resampling import Stability, bootstrap, jackknife
 from ._rivals import PartialDbrda, dbrda_test, mds_then_regress, partial_dbrda
 from ._scores import neighbourhood_scores
-from ._scree import choose_n_components, elbow, scree
 from ._shepard import shepard, stress_per_point
 
 __all__ = [
@@ -46,7 +46,6 @@ __all__ = [
     "permutation_test",
     "procrustes",
     "recovery",
-    "register_method",
     "scree",
     "shepard",
     "stress_per_point",

@@ -10,7 +10,7 @@ from scipy.stats import false_discovery_control
 from sklearn.utils import check_random_state
 
 from .._typing import Array
-from ..checking import count, is_pandas, polars_column, require_choice, require_integer
+from ..checking import as_frame, count, require_choice, require_integer
 from ..problem.chance import as_large, holm, wilks_p_value
 from ..problem.linalg import orthonormal_basis
 from ._correlations import standard_units
@@ -32,40 +32,37 @@ def name_axes(
 ) -> pd.DataFrame:
     """Find the external features that are correlated with an axis, or with any direction, of a map.
 
-    Axes are a convention: a feature often runs across the map at an angle. This gives the correlation of each feature
-    with each axis, and the direction in which it correlates most: that in which numbers grow (with their multiple
-    correlation), or that which separates categories best (with eta, the root of the variance that they explain).
+    Features often run across a map at an angle to its axes. Besides the correlation with each axis, this gives the
+    direction in which a feature correlates most: for numbers that in which they grow (with the multiple correlation),
+    for categories the one that separates them best (with eta, the root of the explained share of the variance).
 
     Parameters
     ----------
     embedding : array-like of shape (n_objects, n_components), fitted estimator, or ordination of scikit-bio
         The map.
     external : DataFrame, Series or array-like of shape (n_objects, n_features)
-        Features that were not used to make the map, aligned by label. Text, booleans and categoricals are categories;
-        convert codes with ``astype("category")``. A feature with gaps is tested on the objects that have it.
+        Features that were not used to make the map, aligned by label. Text, booleans and categoricals are categories.
+        A feature with missing cells is tested on the other objects.
     correction : {"holm", "fdr", None}, default="holm"
-        How p-values are corrected for the number of tests, which is the number of rows of the table. ``"holm"`` keeps
-        the chance of any false name below the level; ``"fdr"`` (Benjamini and Hochberg) the share of false ones among
-        those named.
+        Correction of the p-values for the number of rows of the table: ``"holm"`` bounds the chance of any false name,
+        ``"fdr"`` (Benjamini and Hochberg) the share of false names.
     n_permutations : int, default=0
-        0: p-values of the F test (for a direction and categories, of Wilks' lambda in Rao's approximation, exact
-        in up to two dimensions). Otherwise those of this many random permutations of the objects, which assume no
-        distribution; none can be smaller than 1 / (`n_permutations` + 1).
+        0: p-values of the F test (for a direction and categories, of Wilks' lambda in Rao's approximation, which is
+        exact in up to two dimensions). Otherwise p-values of this many permutations of the objects.
     random_state : int, RandomState or None, default=None
         Seed of the permutations.
 
     Returns
     -------
     DataFrame
-        Rows ``(feature, direction)`` with the axes and, on maps of two or more dimensions, ``"best"``. Columns:
-        ``type``, ``n`` (objects), ``correlation`` (signed for numbers along an axis), ``angle`` (degrees from the first
-        axis towards the second, on maps of two dimensions), one direction cosine per axis (``cos_…``), ``p_value``,
-        ``p_corrected``. Correlations and p-values of a constant feature are NaN, and count as no tests.
+        Rows ``(feature, direction)``: each axis and, if there are several, ``"best"``. Columns: ``type``, ``n``
+        (objects), ``correlation`` (signed for numbers along an axis), ``angle`` (degrees from the first axis towards
+        the second, on maps of two dimensions), one direction cosine per axis (``cos_…``), ``p_value``,
+        ``p_corrected``. A constant feature has NaN.
 
     Notes
     -----
-    The tests take objects as independent and the map as given. Leave out features that were known to the fit: they are
-    absent from the map by construction.
+    The tests take the objects as independent and the map as given. Leave out features that were known to the fit.
 
     Examples
     --------
@@ -100,29 +97,28 @@ def name_axes(
     require_rows(features, n, "external", "embedding")
     rng, rows = check_random_state(random_state), []
     for position, name in enumerate(map(str, features.columns)):
-        column = features.iloc[:, position]
-        present = column.notna().to_numpy()
-        kind, Y = _coded(column[present], name, p)
+        cells = features.iloc[:, position]
+        present = cells.notna().to_numpy()
+        kind, Y = _coded(cells[present], name, p)
         U = axes.values[present]
-        directions: list[tuple[str, Array, Array | None]] = [
+        ways: list[tuple[str, Array, Array | None]] = [
             (axes.names[axis], U[:, [axis]], unit) for axis, unit in enumerate(np.eye(p))
         ]
-        if p > 1:  # on a line the axis is the only direction, and no test is made twice
-            directions.append(("best", U, None))
-        for direction, part, unit in directions:
-            correlation, way, p_value = _tested(part, Y, kind, n_permutations, rng)
+        ways += [("best", U, None)] if p > 1 else []  # on a line the axis is the only direction
+        for direction, part, unit in ways:
+            correlation, cosines, p_value = _tested(part, Y, kind, n_permutations, rng)
             if unit is not None:
-                correlation, way = correlation * (way[0] if kind == "numeric" else 1.0), unit
-            angle = float(np.degrees(np.arctan2(way[1], way[0]))) if p == 2 else np.nan
-            rows.append((name, direction, kind, len(U), correlation, angle, *way, p_value))
-    cosines = [f"cos_{name}" for name in axes.names]
-    columns = ["feature", "direction", "type", "n", "correlation", "angle", *cosines, "p_value"]
+                correlation, cosines = correlation * (cosines[0] if kind == "numeric" else 1.0), unit
+            angle = float(np.degrees(np.arctan2(cosines[1], cosines[0]))) if p == 2 else np.nan
+            rows.append((name, direction, kind, len(U), correlation, angle, *cosines, p_value))
+    names = [f"cos_{name}" for name in axes.names]
+    columns = ["feature", "direction", "type", "n", "correlation", "angle", *names, "p_value"]
     table = pd.DataFrame(rows, columns=columns).set_index(["feature", "direction"])
-    p_values = table["p_value"].to_numpy(dtype=np.float64, copy=True)
-    tested = np.isfinite(p_values)
+    table["p_corrected"] = table["p_value"]
+    tested = table["p_value"].notna()
     if correction is not None and tested.any():
-        p_values[tested] = (false_discovery_control if correction == "fdr" else holm)(p_values[tested])
-    table["p_corrected"] = p_values
+        correct = false_discovery_control if correction == "fdr" else holm
+        table.loc[tested, "p_corrected"] = correct(table.loc[tested, "p_value"].to_numpy())
     return table
 
 
@@ -130,15 +126,11 @@ def _as_frame(data: Any) -> pd.DataFrame:
     """Return features as a DataFrame whose columns keep their types."""
     import pandas as pd
 
-    if is_pandas(data):
-        name = "feature1" if getattr(data, "name", None) is None else data.name
-        return pd.DataFrame(data if hasattr(data, "columns") else data.to_frame(name))
-    if hasattr(data, "columns"):  # of polars
-        columns = {name: polars_column(data, name) for name in data.columns}
-        return pd.DataFrame({name: c if is_pandas(c) else c.to_numpy() for name, c in columns.items()})
-    table = np.asarray(data)
-    table = table[:, None] if table.ndim == 1 else table
-    return pd.DataFrame(table, columns=axis_names(table.shape[1], "feature")).infer_objects()
+    data = as_frame(data)
+    frame = pd.DataFrame(data)
+    if hasattr(data, "columns") or getattr(data, "name", None) is not None:
+        return frame
+    return frame.set_axis(axis_names(frame.shape[1], "feature"), axis=1).infer_objects()
 
 
 def _coded(cells: pd.Series[Any], name: str, p: int) -> tuple[str, Array]:
@@ -148,11 +140,12 @@ def _coded(cells: pd.Series[Any], name: str, p: int) -> tuple[str, Array]:
     """
     import pandas as pd
 
-    if pd.api.types.is_datetime64_any_dtype(cells.dtype):
+    types = pd.api.types
+    if types.is_datetime64_any_dtype(cells.dtype):
         raise ValueError(
             f"external: column {name!r} holds dates or times; convert them, such as to days since the first."
         )
-    numeric = pd.api.types.is_numeric_dtype(cells.dtype) and not pd.api.types.is_bool_dtype(cells.dtype)
+    numeric = types.is_numeric_dtype(cells.dtype) and not types.is_bool_dtype(cells.dtype)
     if numeric:
         columns = cells.to_numpy(dtype=np.float64)[:, None]
         if not np.isfinite(columns).all():
@@ -160,11 +153,12 @@ def _coded(cells: pd.Series[Any], name: str, p: int) -> tuple[str, Array]:
     else:
         codes = pd.factorize(cells)[0]
         columns = (codes[:, None] == np.arange(1, codes.max(initial=0) + 1)).astype(np.float64)
-    width = columns.shape[1]
-    if len(columns) < p + width + 2:
+    needed = p + columns.shape[1] + 2
+    if len(columns) < needed:
         raise ValueError(
-            f"external: column {name!r} has {len(columns)} values and takes {width} columns, too few to test on a map "
-            f"of {count(p, 'dimension')}; there must be {p + width + 2}. Join categories, or leave the column out."
+            f"external: column {name!r} has {len(columns)} values and takes {columns.shape[1]} columns, too few to "
+            f"test on a map of {count(p, 'dimension')}; there must be {needed}. Join categories, or leave the column "
+            "out."
         )
     if not numeric:
         return "nominal", orthonormal_basis(columns)
@@ -191,15 +185,14 @@ def _tested(U: Array, Y: Array, kind: str, n_permutations: int, rng: Any) -> tup
 
 
 def _p_value(X: Array, Y: Array, n_permutations: int, rng: Any) -> float:
-    """Return the p-value for two orthonormal bases not being correlated, by the F test or by permutations."""
+    """Return the p-value of two orthonormal bases being uncorrelated, by the F test or by permutations."""
     n = len(X)
     if n_permutations == 0:
         return wilks_p_value(svd(X.T @ Y, compute_uv=False), n, X.shape[1], Y.shape[1])
-    permuted = [_shared(X, Y[rng.permutation(n)]) for _ in range(n_permutations)]
-    return float(np.sum(as_large(permuted, _shared(X, Y), slack=1e-12)) + 1) / (n_permutations + 1)
 
+    def strength(Y: Array) -> float:  # 1 less Wilks' lambda
+        squares = svd(X.T @ Y, compute_uv=False) ** 2
+        return float(1.0 - np.prod(1.0 - np.minimum(squares, 1.0)))
 
-def _shared(X: Array, Y: Array) -> float:
-    """Return 1 less Wilks' lambda: the product of 1 - r² over the canonical correlations."""
-    squares = svd(X.T @ Y, compute_uv=False) ** 2
-    return float(1.0 - np.prod(1.0 - np.minimum(squares, 1.0)))
+    permuted = [strength(Y[rng.permutation(n)]) for _ in range(n_permutations)]
+    return float(np.sum(as_large(permuted, strength(Y), slack=1e-12)) + 1) / (n_permutations + 1)

@@ -12,14 +12,14 @@ import numpy as np
 from threadpoolctl import threadpool_limits
 
 from .._typing import Array
-from ..checking import AdjustmentWarning, Dissimilarities, LeakWarning, quote, require_integer
+from ..checking import Dissimilarities, require_integer
 from ..dissimilarities import Geodesic
 from ..estimators import ConditionalClassicalMDS, ConditionalMDS
 from ..problem import KnownFeatures, check_dimension, without_errors
 from ..problem.leak import linear_leak, neighbour_leak
 from ._correlations import average, recovered, unknown_columns
-from ._fits import Advance, counting, ending_all
-from ._inputs import align, code_known, read_coordinates, read_dissimilarities, read_table, require_rows
+from ._fits import Advance, counting, part_of_series
+from ._inputs import align, code_known, read_aligned, read_dissimilarities
 from ._leak import leak_beside_chance, taken_out
 from ._rivals import mds_then_regress, partial_dbrda
 from ._scores import neighbourhood_scores, neighbourhood_sizes
@@ -27,10 +27,17 @@ from ._scores import neighbourhood_scores, neighbourhood_sizes
 if TYPE_CHECKING:
     import pandas as pd
 
+COLUMNS = [
+    *("stress", "leak", "leak_reference", "knn_leak", "trustworthiness"),
+    *("acc_all", "acc_unknown", "seconds", "note"),
+]
+FEW_OBJECTS = 1000
+FEW_PERMUTATIONS = 19
+
 
 @dataclass(frozen=True)
 class Task:
-    """What a method to compare is given.
+    """The data that a method of :func:`compare` is given.
 
     Attributes
     ----------
@@ -52,25 +59,6 @@ class Task:
     known_types: dict[Any, Any] | None = None
     random_state: int | None = None
 
-    @property
-    def n(self) -> int:
-        """Number of objects."""
-        return len(self.dissimilarities)
-
-    def fit(self, estimator: type, *, known: bool = True, **parameters: Any) -> Any:
-        """Return an estimator, fitted to the dissimilarities and, unless `known` is False, to the known features."""
-        if known:
-            parameters["known_types"] = self.known_types
-        mds = estimator(self.n_components, metric="precomputed", **parameters)
-        return mds.fit(self.dissimilarities, known=self.known if known else None)
-
-
-COLUMNS = [
-    *("stress", "leak", "leak_reference", "knn_leak", "trustworthiness"),
-    *("acc_all", "acc_unknown", "seconds", "note"),
-]
-FEW_OBJECTS = 1000
-FEW_PERMUTATIONS = 19
 
 MapMaker = Callable[[Task], Any]
 
@@ -82,7 +70,7 @@ def compare(
     n_components: int = 2,
     features: Any = None,
     unknown: Sequence[Any] | None = None,
-    methods: Iterable[str] | None = None,
+    methods: Iterable[str | MapMaker] | None = None,
     known_types: dict[Any, Any] | None = None,
     n_neighbors: int | None = None,
     random_state: int | None = 0,
@@ -92,48 +80,45 @@ def compare(
     """Map one data set by several methods and return their scores in one table.
 
     Methods that use `known`: ``"conditional-mds"`` (full coefficients), ``"conditional-mds-diagonal"``,
-    ``"conditional-mds-adjusted"``, ``"conditional-classical-mds"`` (the closed form), and the two strongest simple
-    rivals, ``"mds-then-regress"`` (:func:`mds_then_regress`) and ``"partial-dbrda"`` (:func:`partial_dbrda`). Methods
-    that do not: ``"mds"`` (metric), ``"isomap"`` (10 neighbours), ``"tsne"``. :func:`register_method` adds others.
+    ``"conditional-mds-adjusted"``, ``"conditional-classical-mds"`` (the closed form), ``"mds-then-regress"``
+    (:func:`mds_then_regress`) and ``"partial-dbrda"`` (:func:`partial_dbrda`). Methods that do not: ``"mds"`` (metric),
+    ``"isomap"`` (10 neighbours), ``"tsne"``.
 
     Parameters
     ----------
     dissimilarities : array-like of shape (n_objects, n_objects)
         In any form that :class:`unmask.ConditionalMDS` takes; NaN where missing.
     known : array-like of shape (n_objects, n_known), optional
-        Known features, none missing; :class:`unmask.ConditionalMDS` has estimates of missing cells
-        (``known_imputed_``).
+        Known features, none missing.
     n_components : int, default=2
         Dimensions of every map.
     features : array-like of shape (n_objects, n_features), optional
-        The truth, where it is known: all features that made the dissimilarities.
+        The truth, if there is one: all features that made the dissimilarities.
     unknown : sequence, optional
         Columns of `features` that were not known, as in :func:`recovery`.
-    methods : iterable of str, optional
-        Which methods to run; by default all registered ones.
+    methods : iterable of str and functions, optional
+        Which methods to run; by default all of the above. A function gets a :class:`Task` and returns a map (array or
+        DataFrame, one row per object) or a fitted estimator; its name labels the row.
     known_types : dict, optional
-        Types of known features, as in :class:`unmask.ConditionalMDS`. Measurement errors are left out: every method is
-        given the values as measured.
+        Types of known features, as in :class:`unmask.ConditionalMDS`. Measurement errors are ignored.
     n_neighbors : int, optional
         Size of the neighbourhoods for trustworthiness; 5 by default, or the largest possible one.
     random_state : int or None, default=0
         Seed of every method that uses one.
     metric : str, callable or transformer, default="precomputed"
-        Makes dissimilarities of a table of features, if one is given instead; as in :class:`unmask.ConditionalMDS`.
+        Computes dissimilarities from features, if these are given instead; as in :class:`unmask.ConditionalMDS`.
     progress : callable, optional
-        Called with how many methods are done, and how many there are. Without it, a bar appears after 3 s in a terminal
-        or a notebook.
+        Called with how many methods are done, and how many there are; by default a bar appears after 3 s.
 
     Returns
     -------
     DataFrame
-        One row per method. ``stress``: of the method's own fit, NaN where it minimises none. ``leak``: what the map
-        repeats of the known features along its axes, and ``leak_reference``: 19 of 20 random maps stay below it; NaN
-        where the leak is 0 by construction. ``knn_leak``: how well neighbours on the map predict the known features, on
-        average from 0 (by chance) to 1 (always); :func:`leak_report` has each feature. ``trustworthiness`` of the map;
-        one that leaves the known features out need not have a high value. ``acc_all``, ``acc_unknown``: see
-        :func:`recovery`; NaN without `features`. ``seconds``: wall time, compiling at the first call included.
-        ``note``: warnings, or why a method failed.
+        One row per method. ``stress``: of the method's own fit, NaN if it minimises none. ``leak``: correlation of the
+        map's axes with the known features, and ``leak_reference``, below which 19 of 20 random maps stay; NaN if the
+        leak is 0 by construction. ``knn_leak``: how well neighbours on the map predict the known features, averaged,
+        from 0 (by chance) to 1 (always). ``trustworthiness`` of the map, which a map without the known features may
+        lack. ``acc_all``, ``acc_unknown``: see :func:`recovery`; NaN without `features`. ``seconds``: wall time,
+        including compilation at the first call. ``note``: warnings, or why a method failed.
 
     Examples
     --------
@@ -149,11 +134,7 @@ def compare(
     import pandas as pd
 
     require_integer("n_components", n_components, 1)
-    names = [methods] if isinstance(methods, str) else list(_METHODS if methods is None else methods)
-    if not names or not set(names) <= set(_METHODS):
-        raise ValueError(
-            f"methods={names!r} must name registered methods, at least one; these are {', '.join(map(repr, _METHODS))}."
-        )
+    makers = _chosen(methods)
     checked = read_dissimilarities(dissimilarities, metric)
     n, labels, types = checked.n, checked.labels, without_errors(known_types)
     D = pd.DataFrame(checked.array_for("compare"), index=labels, columns=labels)
@@ -163,22 +144,35 @@ def compare(
         raise ValueError("unknown names features but features were not given; pass features, the truth.")
     truth = None
     if features is not None:
-        table = read_table(align(features, labels, "features", "dissimilarities"), "features", "feature")
-        require_rows(table.values, n, "features", "dissimilarities")
+        table = read_aligned(features, labels, n, "features", prefix="feature")
         truth = table.values, unknown_columns(table, unknown, known)
     judge = _Judge(checked, coded, truth, neighbourhood_sizes(n_neighbors, n)[0])
     task = Task(D, align(known, labels, "known", "dissimilarities"), n_components, types, random_state)
     with counting("compare", progress) as advance:
         rows = []
-        for done, name in enumerate(names):
-            advance(done, len(names))
-            rows.append(_run(_METHODS[name], task, judge))
-    return pd.DataFrame(rows, index=pd.Index(names, name="method"), columns=COLUMNS)
+        for done, maker in enumerate(makers.values()):
+            advance(done, len(makers))
+            rows.append(_run(maker, task, judge))
+    return pd.DataFrame(rows, index=pd.Index(makers, name="method"), columns=COLUMNS)
+
+
+def _chosen(methods: Iterable[str | MapMaker] | None) -> dict[str, MapMaker]:
+    """Return the methods to run, by name."""
+    if methods is None:
+        return METHODS
+    listed = [methods] if isinstance(methods, str) else list(methods)
+    makers = {each if isinstance(each, str) else getattr(each, "__name__", repr(each)): each for each in listed}
+    if not listed or not all(callable(each) or each in METHODS for each in listed):
+        raise ValueError(
+            f"methods={list(makers)!r} must hold at least one function or name of a method; the names are "
+            f"{', '.join(map(repr, METHODS))}."
+        )
+    return {name: METHODS[each] if isinstance(each, str) else each for name, each in makers.items()}
 
 
 def method_names() -> tuple[str, ...]:
-    """Return the names of all registered methods."""
-    return tuple(_METHODS)
+    """Return the names of all methods."""
+    return tuple(METHODS)
 
 
 @dataclass(frozen=True)
@@ -191,10 +185,14 @@ class _Judge:
     n_neighbors: int
 
     def scores(self, result: Any) -> dict[str, Any]:
-        """Return the scores of a map, or of an estimator that has one."""
-        U, rng = read_coordinates(result, self.checked.labels, self.checked.n), np.random.default_rng(0)
+        """Return the scores of a map, or of a fitted estimator."""
+        U = read_aligned(result, self.checked.labels, self.checked.n, "embedding").values
         near = neighbour_leak(
-            U, self.coded, rng, adjusted_for=taken_out(U, self.coded), n_permutations=FEW_PERMUTATIONS
+            U,
+            self.coded,
+            np.random.default_rng(0),
+            adjusted_for=taken_out(U, self.coded),
+            n_permutations=FEW_PERMUTATIONS,
         )
         scores: dict[str, Any] = {
             "stress": float(getattr(result, "stress_", np.nan)),
@@ -208,19 +206,16 @@ class _Judge:
 
 
 def _run(make: MapMaker, task: Task, judge: _Judge) -> dict[str, Any]:
-    """Make one map and score it; an error goes into the note, and does not stop the other methods."""
+    """Return the scores of one method; an error goes into the note and does not stop the other methods."""
     try:
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
-            # What a map repeats is in columns of its own.
-            warnings.simplefilter("ignore", LeakWarning)
-            warnings.simplefilter("ignore", AdjustmentWarning)
             start = time.perf_counter()
-            with ending_all():
+            with part_of_series():
                 result = make(task)
             seconds = time.perf_counter() - start
         scores = judge.scores(result)
-    except Exception as error:  # a registered method may raise anything
+    except Exception as error:  # a function of the user may raise anything
         return {"note": f"{type(error).__name__}: {error}"}
     notes = dict.fromkeys(str(warning.message) for warning in caught)
     if getattr(result, "n_free_", task.n_components) > task.n_components:
@@ -231,41 +226,15 @@ def _run(make: MapMaker, task: Task, judge: _Judge) -> dict[str, Any]:
 # ---- methods
 
 
-def register_method(name: str, function: MapMaker | None) -> None:
-    """Add a method to :func:`compare`, replace it, or remove it (``function=None``).
-
-    Parameters
-    ----------
-    name : str
-        Name of the method.
-    function : callable or None
-        Called with a :class:`Task` (attributes ``dissimilarities``, ``known``, ``n_components``, ``known_types``,
-        ``random_state``); returns a map (array or DataFrame with one row per object), or a fitted estimator with
-        ``embedding_`` and, if it has one, ``stress_``. None removes the method.
-
-    Examples
-    --------
-    >>> from unmask.datasets import load_kinship
-    >>> from unmask.inspection import compare, register_method
-    >>> register_method("degree-only", lambda task: task.known[["degree"]])
-    >>> kin = load_kinship()
-    >>> table = compare(kin.dissimilarities, kin.known[["degree"]], n_components=1, methods=["degree-only"])
-    >>> table.loc["degree-only", "leak"].round(6).item()
-    1.0
-    >>> register_method("degree-only", None)
-    """
-    if function is None and name not in _METHODS:
-        raise ValueError(f"name={name!r} is not a registered method; these are {quote(_METHODS)}.")
-    if function is None:
-        del _METHODS[name]
-    elif callable(function):
-        _METHODS[name] = function
-    else:
-        raise ValueError(f"function={function!r} must be callable with a Task and return a map, or None.")
+def _fit(task: Task, estimator: type, *, known: bool = True, **parameters: Any) -> Any:
+    """Return an estimator, fitted to the dissimilarities and, unless `known` is False, to the known features."""
+    parameters |= {"known_types": task.known_types} if known else {}
+    model = estimator(task.n_components, metric="precomputed", **parameters)
+    return model.fit(task.dissimilarities, known=task.known if known else None)
 
 
-def _conditional(coef: str, *, adjust: bool = False) -> MapMaker:
-    return lambda task: task.fit(ConditionalMDS, coef=coef, adjust=adjust, random_state=task.random_state)
+def _mds(**parameters: Any) -> MapMaker:
+    return lambda task: _fit(task, ConditionalMDS, random_state=task.random_state, **parameters)
 
 
 def _mds_then_regress(task: Task) -> pd.DataFrame:
@@ -279,36 +248,38 @@ def _partial_dbrda(task: Task) -> pd.DataFrame:
 
 
 def _isomap(task: Task) -> Array:
-    geodesic = Geodesic(min(10, task.n - 1), metric="precomputed").fit_transform(task.dissimilarities)
-    return ConditionalClassicalMDS(task.n_components, metric="precomputed").fit_transform(geodesic)
+    geodesic = Geodesic(min(10, len(task.dissimilarities) - 1), metric="precomputed")
+    paths = geodesic.fit_transform(task.dissimilarities)
+    return ConditionalClassicalMDS(task.n_components, metric="precomputed").fit_transform(paths)
 
 
 def _tsne(task: Task) -> Array:
     from sklearn.manifold import TSNE
 
+    D = task.dissimilarities.to_numpy(copy=True)  # the exact method squares its input in place
+    n = len(D)
     tsne = TSNE(
         task.n_components,
-        perplexity=min(30.0, (task.n - 1) / 3),
+        perplexity=min(30.0, (n - 1) / 3),
         metric="precomputed",
         init="random",
-        learning_rate=max(task.n / 48, 10.0),  # scikit-learn has a floor of 50, at which few objects fly apart
+        learning_rate=max(n / 48, 10.0),  # scikit-learn has a floor of 50, at which few objects fly apart
         method="barnes_hut" if task.n_components < 4 else "exact",  # quadtrees end at three dimensions
         random_state=task.random_state,
     )
-    D = task.dissimilarities.to_numpy(copy=True)  # the exact method squares its input in place
     # Threads that wait for each other take fifty times longer on a busy machine than one takes for a small map.
-    with threadpool_limits(1 if task.n < FEW_OBJECTS else None):
+    with threadpool_limits(1 if n < FEW_OBJECTS else None):
         return np.asarray(tsne.fit_transform(D))
 
 
-_METHODS: dict[str, MapMaker] = {
-    "conditional-mds": _conditional("full"),
-    "conditional-mds-diagonal": _conditional("diagonal"),
-    "conditional-mds-adjusted": _conditional("full", adjust=True),
-    "conditional-classical-mds": lambda task: task.fit(ConditionalClassicalMDS),
+METHODS: dict[str, MapMaker] = {
+    "conditional-mds": _mds(coef="full"),
+    "conditional-mds-diagonal": _mds(coef="diagonal"),
+    "conditional-mds-adjusted": _mds(coef="full", adjust=True),
+    "conditional-classical-mds": lambda task: _fit(task, ConditionalClassicalMDS),
     "mds-then-regress": _mds_then_regress,
     "partial-dbrda": _partial_dbrda,
-    "mds": lambda task: task.fit(ConditionalMDS, known=False, random_state=task.random_state),
+    "mds": _mds(known=False),
     "isomap": _isomap,
     "tsne": _tsne,
 }

@@ -23,8 +23,7 @@ def canonical_correlations(X: Any, Y: Any) -> Array:
     Parameters
     ----------
     X, Y : array-like of shape (n_objects, n_columns), or fitted estimator
-        Rows are matched by label where both have labels, else by position; columns without a part of their own add
-        nothing. Of an estimator its map is taken.
+        Rows are matched by label if both have labels, else by position. Of an estimator its map is used.
 
     Returns
     -------
@@ -44,11 +43,11 @@ def canonical_correlations(X: Any, Y: Any) -> Array:
 
 
 def average_canonical_correlation(X: Any, Y: Any) -> float:
-    """Return the mean of the canonical correlations of two tables of the same objects (0 if one is constant).
+    """Return the mean canonical correlation of two tables of the same objects; 0 if one is constant.
 
-    With ``X`` a map and the known features side by side and ``Y`` all true features this is the score of the
-    papers. It credits the known features with themselves; the map alone against the unknown features is the
-    stricter one. :func:`recovery` gives both.
+    This is the score of the papers if ``X`` is a map and the known features side by side and ``Y`` holds all true
+    features. It is high before anything is found, because known features correlate with themselves; :func:`recovery`
+    also gives the score of the map alone.
 
     Parameters
     ----------
@@ -82,12 +81,12 @@ def abs_correlations(embedding: Any, features: Any) -> pd.DataFrame:
     embedding : array-like of shape (n_objects, n_components), or fitted estimator
         The map.
     features : array-like of shape (n_objects, n_features)
-        Numbers, none missing. For categories and gaps see :func:`name_axes`.
+        Numbers, none missing; :func:`name_axes` takes categories and missing cells.
 
     Returns
     -------
     DataFrame of shape (n_components, n_features)
-        NaN where the axis or the feature is constant.
+        NaN if the axis or the feature is constant.
 
     Examples
     --------
@@ -100,26 +99,25 @@ def abs_correlations(embedding: Any, features: Any) -> pd.DataFrame:
     """
     import pandas as pd
 
-    axes, table = read_pair(embedding, features, ("embedding", "features"), ("axis", "feature"))
+    axes, table = read_pair(embedding, features, ("embedding", "features"))
     correlations = np.abs(standard_units(axes.values).T @ standard_units(table.values))
     return pd.DataFrame(np.minimum(correlations, 1.0), index=axes.names, columns=table.names)
 
 
 def standard_units(values: Array) -> Array:
-    """Return columns with mean 0 and length 1; NaN where a column is constant up to rounding."""
+    """Return columns with mean 0 and length 1; NaN if a column is constant up to rounding."""
     centred = values - values.mean(axis=0)
     size = np.abs(centred).max(axis=0, initial=0.0)
     constant = size <= 8 * np.finfo(float).eps * np.abs(values).max(axis=0, initial=0.0)
     centred = centred / np.where(constant, 1.0, size)  # before squaring, which may overflow
-    length = np.where(constant, np.nan, np.sqrt(np.sum(centred**2, axis=0)))
-    return np.asarray(centred / length)
+    return np.asarray(centred / np.where(constant, np.nan, np.linalg.norm(centred, axis=0)))
 
 
 def leak(embedding: Any, known: Any, *, known_types: dict[Any, Any] | None = None) -> float:
     """Return the leak: the average canonical correlation of a map with the known features.
 
-    Near 1 the map repeats the known features. With q known columns, N objects and no connection at all, expect about
-    the root of q / N; :func:`leak_report` compares each feature with chance. For a fitted estimator this is ``leak_``.
+    Near 1 the map repeats the known features. By chance it is about the root of q / N, for q known columns and N
+    objects; :func:`leak_report` compares each feature with chance. A fitted estimator has it as ``leak_``.
 
     Parameters
     ----------
@@ -156,18 +154,14 @@ def recovery(
     unknown: Sequence[Any] | None = None,
     known_types: dict[Any, Any] | None = None,
 ) -> pd.Series[float]:
-    """Return how much of the true features a map has found, by the papers' score and by an honest one.
-
-    Both are average canonical correlations. ``acc_all`` compares the map and the known features side by side with all
-    true features; it credits the known features with themselves, so that it is high before anything is found.
-    ``acc_unknown`` compares the map alone with the features that were not known.
+    """Return how much of the true features a map has found, as two average canonical correlations.
 
     Parameters
     ----------
     embedding : array-like of shape (n_objects, n_components), or fitted estimator
         The map.
     known : array-like of shape (n_objects, n_known), or None
-        What the map was given, none missing.
+        Known features that the map was given, none missing.
     features : array-like of shape (n_objects, n_features)
         The truth: all features that made the dissimilarities, known and unknown.
     unknown : sequence, optional
@@ -178,7 +172,8 @@ def recovery(
     Returns
     -------
     Series
-        ``acc_all`` and ``acc_unknown``, each between 0 and 1.
+        ``acc_all`` compares the map and the known features together with all true features, as in the papers: it is
+        high before anything is found. ``acc_unknown`` compares the map alone with the features that were not known.
 
     Examples
     --------
@@ -192,14 +187,14 @@ def recovery(
     """
     import pandas as pd
 
-    axes, truth = read_pair(embedding, features, ("embedding", "features"), ("axis", "feature"))
+    axes, truth = read_pair(embedding, features, ("embedding", "features"))
     coded = code_known(known, len(axes.values), axes.labels, known_types, "embedding")
     scores = recovered(axes.values, coded.values, truth.values, unknown_columns(truth, unknown, known))
     return pd.Series(scores, name="recovery")
 
 
 def recovered(U: Array, V: Array, features: Array, unknown: list[int]) -> dict[str, float]:
-    """Return the scores of :func:`recovery` from numbers, and from the columns of the features that were not known."""
+    """Return the scores of :func:`recovery`; ``unknown`` are positions of columns."""
     return {
         "acc_all": average(linalg.canonical_correlations(np.column_stack([U, V]), features)),
         "acc_unknown": average(linalg.canonical_correlations(U, features[:, unknown])),
@@ -208,23 +203,19 @@ def recovered(U: Array, V: Array, features: Array, unknown: list[int]) -> dict[s
 
 def unknown_columns(features: LabelledTable, unknown: Sequence[Any] | None, known: Any) -> list[int]:
     """Return the positions of the features that were not known."""
-    if unknown is None:
-        unknown = features.names if known is None else _not_among(features.names, known)
-    wanted = [unknown] if isinstance(unknown, str) else [str(name) for name in unknown]
-    others = [name for name in wanted if name not in features.names]
+    names = features.names
+    if unknown is None and known is not None:
+        name = getattr(known, "name", None)
+        given = set(map(str, known.columns if hasattr(known, "columns") else [] if name is None else [name]))
+        if not given & set(names):
+            raise ValueError(
+                f"known ({quote(sorted(given)) or 'without column names'}) and features ({quote(names)}) share no "
+                "column, so that their names do not tell which features are unknown; name these in unknown."
+            )
+        unknown = [name for name in names if name not in given]
+    wanted = names if unknown is None else [unknown] if isinstance(unknown, str) else [str(name) for name in unknown]
+    others = [name for name in wanted if name not in names]
     if others or not wanted:
         wrong = f"unknown names {quote(others)}, not" if others else "no feature is left unknown"
-        raise ValueError(f"{wrong} among the columns of features; these are {quote(features.names)}.")
-    return [features.names.index(name) for name in wanted]
-
-
-def _not_among(names: list[str], known: Any) -> list[str]:
-    """Return the names of the features that are not columns of the known features."""
-    name = getattr(known, "name", None)
-    given = set(map(str, known.columns if hasattr(known, "columns") else [] if name is None else [name]))
-    if not given & set(names):
-        raise ValueError(
-            f"known ({quote(sorted(given)) or 'without column names'}) and features ({quote(names)}) share no column, "
-            "so that their names do not tell which features are unknown; name these in unknown."
-        )
-    return [name for name in names if name not in given]
+        raise ValueError(f"{wrong} among the columns of features; these are {quote(names)}.")
+    return [names.index(name) for name in wanted]

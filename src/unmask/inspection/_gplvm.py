@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve
@@ -18,37 +18,30 @@ from ._inputs import read_pair
 
 # Logarithms of inverse width, signal, bias and noise at the start.
 START = np.array([0.0, 0.0, -2.0, -2.0])
-# Far beyond what data in units near 1 need; keeps the covariance within what a Cholesky decomposition bears.
+# Far beyond what data in units near 1 need, but a Cholesky decomposition of the covariance is still possible.
 BOUNDS = [(-18.0, 18.0)] * 4
 MAX_ITER = 2000
-LEAST_GAIN = 1e-9  # as a share of the cost, for which a search goes on where it had ended
-
-
-class Process(NamedTuple):
-    """What the likelihood needs of a map and of the data."""
-
-    squared: Array  # squared distances on the map
-    products: Array  # Y Y', Y centred
-    n_outputs: int
+OPTIONS = {"maxiter": MAX_ITER, "maxfun": 10 * MAX_ITER, "ftol": 1e-12, "gtol": 1e-5}
+LEAST_GAIN = 1e-9  # a search is started again where it ended while that lowers the cost by more than this share
 
 
 def gplvm_score(embedding: Any, Y: Any, *, standardize: bool = True) -> float:
     """Return the log-likelihood of the data under the best Gaussian process from the map to the data.
 
-    The score of Gaussian-process latent variable models: high if near objects on the map have near values in all
-    columns of `Y`, with no folds. All columns share one covariance, ``v exp(-w/2 |x - x'|^2) + b`` and noise ``s`` on
-    the diagonal; w, v, b and s are found by L-BFGS from one fixed start, so the same input gives the same number. Only
-    scores for the same `Y` can be compared. Time grows with N cubed, memory with N squared.
+    The score of Gaussian-process latent variable models: high if objects that are near on the map have similar values
+    in all columns of `Y`. All columns share one covariance, ``v exp(-w/2 |x - x'|^2) + b``, and noise ``s`` on the
+    diagonal; w, v, b and s are found by L-BFGS from one fixed start. Only scores for the same `Y` can be compared. Time
+    grows with N cubed, memory with N squared.
 
     Parameters
     ----------
     embedding : fitted estimator, or array-like of shape (n_objects, n_components)
         The map.
     Y : array-like of shape (n_objects, n_features)
-        The data that the map was made from; columns are centred. A DataFrame is matched with the map's by label.
+        The data that the map was made from; columns are centred. Rows are matched with the map's by label.
     standardize : bool, default=True
-        Divide the columns of the map by their standard deviations. The covariance has one width for all columns, so
-        this matters: axes of eigenvectors have no common unit, and with False the flatter ones count less.
+        Whether to divide the columns of the map by their standard deviations. The covariance has one width for all
+        columns, but axes from eigenvectors have no common unit: with False the flatter ones count less.
 
     Returns
     -------
@@ -75,22 +68,19 @@ def gplvm_score(embedding: Any, Y: Any, *, standardize: bool = True) -> float:
         raise ValueError(f"embedding has {len(points.values)} row; a score needs at least 2 objects.")
     X = scale(points.values) if standardize else points.values
     Y = data.values - data.values.mean(axis=0)
+    process = np.asarray(cdist(X, X, "sqeuclidean")), Y @ Y.T, Y.shape[1]
+
+    def search(start: Array) -> Any:
+        return minimize(_cost, start, process, jac=True, method="L-BFGS-B", bounds=BOUNDS, options=OPTIONS)
+
     with OneBlasThread():
-        return _best_likelihood(Process(np.asarray(cdist(X, X, "sqeuclidean")), Y @ Y.T, Y.shape[1]))
-
-
-def _best_likelihood(process: Process) -> float:
-    def search(start: Any) -> Any:
-        options = {"maxiter": MAX_ITER, "maxfun": 10 * MAX_ITER, "ftol": 1e-12, "gtol": 1e-5}
-        return minimize(_cost, start, (process,), jac=True, method="L-BFGS-B", bounds=BOUNDS, options=options)
-
-    best = search(START)
-    # SciPy 1.18 may end a search at a step beyond rounding, although the slope is still steep.
-    while best.nit < MAX_ITER:
-        again = search(best.x)
-        if again.fun >= best.fun - LEAST_GAIN * abs(best.fun):
-            break
-        best = again
+        best = search(START)
+        # SciPy 1.18 may end a search at a step beyond rounding, although the slope is still steep.
+        while best.nit < MAX_ITER:
+            again = search(best.x)
+            if again.fun >= best.fun - LEAST_GAIN * abs(best.fun):
+                break
+            best = again
     if best.nit >= MAX_ITER:
         warn_user(
             f"the search for the score's parameters stopped after {MAX_ITER} iterations; the score may be too low.",
@@ -99,14 +89,15 @@ def _best_likelihood(process: Process) -> float:
     return -float(best.fun)
 
 
-def _cost(logs: Array, process: Process) -> tuple[float, Array]:
+def _cost(logs: Array, squared: Array, products: Array, p: int) -> tuple[float, Array]:
     """Return the negative log-likelihood and its derivatives by the logarithms of the parameters.
 
-    With ``G = d(log-likelihood)/dK = (K^-1 Y Y' K^-1 - p K^-1) / 2``, each derivative is the sum of G times dK.
+    ``squared`` holds squared distances on the map, ``products`` is Y Y' of p columns. With ``G = d(log-likelihood)/dK =
+    (K^-1 Y Y' K^-1 - p K^-1) / 2``, each derivative is the sum of G times dK.
     """
     width, signal, bias, noise = np.exp(logs)
-    n, p = len(process.squared), process.n_outputs
-    bell = signal * np.exp(-0.5 * width * process.squared)
+    n = len(squared)
+    bell = signal * np.exp(-0.5 * width * squared)
     K = bell + bias
     K[np.diag_indices(n)] += noise
     try:
@@ -114,10 +105,10 @@ def _cost(logs: Array, process: Process) -> tuple[float, Array]:
     except np.linalg.LinAlgError:  # a step into parameters beyond rounding: L-BFGS turns back
         return 1e300, np.zeros(4)
     inverse = cho_solve(factor, np.eye(n), check_finite=False)
-    projected = inverse @ process.products
+    projected = inverse @ products
     log_determinant = 2.0 * np.sum(np.log(np.diagonal(factor[0])))
     value = -0.5 * (np.trace(projected) + p * log_determinant + n * p * np.log(2 * np.pi))
     G = 0.5 * (projected @ inverse - p * inverse)
-    by_width = -0.5 * width * np.sum(G * bell * process.squared)
+    by_width = -0.5 * width * np.sum(G * bell * squared)
     slope = np.array([by_width, np.sum(G * bell), bias * np.sum(G), noise * np.trace(G)])
     return -float(value), -slope

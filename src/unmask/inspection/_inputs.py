@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 
 class LabelledTable(NamedTuple):
-    """Numbers with one row per object, the objects' labels if there are any, and the names of the columns."""
+    """Numbers with one row per object, the labels of the objects if there are any, and the names of the columns."""
 
     values: Array
     labels: pd.Index | None
@@ -37,12 +37,24 @@ class LabelledTable(NamedTuple):
 
 
 def is_fitted_map(data: Any) -> bool:
-    """Return whether data are a fitted estimator rather than a table of coordinates."""
+    """Return whether data are a fitted estimator."""
     return hasattr(data, "embedding_")
 
 
+def axis_names(count: int, prefix: str = "axis") -> list[str]:
+    """Return names such as axis1, axis2."""
+    return [f"{prefix}{c + 1}" for c in range(count)]
+
+
+def labels_or_numbers(labels: pd.Index | None, n: int) -> pd.Index:
+    """Return the labels of n objects, or their numbers if they have none."""
+    import pandas as pd
+
+    return pd.RangeIndex(n) if labels is None else labels
+
+
 def _with_labels(data: Any) -> tuple[Any, pd.Index | None]:
-    """Return a table, or the map of a fitted estimator, in pandas where it has labels, and the labels of its rows."""
+    """Return a table or the map of a fitted estimator, in pandas if it has labels, and its labels."""
     import pandas as pd
 
     if not is_fitted_map(data):
@@ -51,8 +63,15 @@ def _with_labels(data: Any) -> tuple[Any, pd.Index | None]:
     return U if labels is None else pd.DataFrame(U, index=labels, columns=axis_names(U.shape[1])), labels
 
 
+def align(data: Any, labels: pd.Index | None, name: str, reference: str) -> Any:
+    """Return the rows of a table in the order of the labels; without labels on both sides as they are."""
+    data, given = _with_labels(data)
+    matched = labels is None or given is None or given.equals(labels)
+    return data if matched else align_rows(data, labels, name, reference)
+
+
 def read_table(data: Any, name: str, prefix: str = "axis") -> LabelledTable:
-    """Return a table, an array, or the map of a fitted estimator as finite numbers with one row per object."""
+    """Return a table, or the map of a fitted estimator, as finite numbers with one row per object."""
     import pandas as pd
 
     data, labels = _with_labels(data)
@@ -73,39 +92,25 @@ def read_table(data: Any, name: str, prefix: str = "axis") -> LabelledTable:
     return LabelledTable(values, labels, columns)
 
 
-def axis_names(count: int, prefix: str = "axis") -> list[str]:
-    """Return names for columns that have none, such as axis1 and axis2."""
-    return [f"{prefix}{c + 1}" for c in range(count)]
-
-
-def align(data: Any, labels: pd.Index | None, name: str, reference: str) -> Any:
-    """Return the rows of a labelled table in the order of ``labels``; without labels they are matched by position."""
-    data, given = _with_labels(data)
-    matched = labels is None or given is None or given.equals(labels)
-    return data if matched else align_rows(data, labels, name, reference)
-
-
-def read_coordinates(embedding: Any, labels: pd.Index | None, n: int, name: str = "embedding") -> Array:
-    """Return a map as an array, its rows in the order of the dissimilarities."""
-    values = read_table(align(embedding, labels, name, "dissimilarities"), name).values
-    require_rows(values, n, name, "dissimilarities")
-    return values
-
-
 def require_rows(values: Any, n: int, name: str, reference: str) -> None:
     """Raise unless there is one row per object."""
     if len(values) != n:
         raise ValueError(f"{name} has {len(values)} rows and {reference} has {n}; pass one row per object in both.")
 
 
-def read_pair(
-    first: Any, second: Any, names: tuple[str, str], prefixes: tuple[str, str] = ("axis", "axis")
-) -> tuple[LabelledTable, LabelledTable]:
+def read_aligned(
+    data: Any, labels: pd.Index | None, n: int, name: str, reference: str = "dissimilarities", prefix: str = "axis"
+) -> LabelledTable:
+    """Return a table or a map with one row for each of n objects, in the order of their labels."""
+    table = read_table(align(data, labels, name, reference), name, prefix)
+    require_rows(table.values, n, name, reference)
+    return table
+
+
+def read_pair(first: Any, second: Any, names: tuple[str, str]) -> tuple[LabelledTable, LabelledTable]:
     """Return two tables of the same objects, the second in the order of the first."""
-    one = read_table(first, names[0], prefixes[0])
-    other = read_table(align(second, one.labels, names[1], names[0]), names[1], prefixes[1])
-    require_rows(other.values, len(one.values), names[1], names[0])
-    return one, other
+    one = read_table(first, names[0])
+    return one, read_aligned(second, one.labels, len(one.values), names[1], names[0], "feature")
 
 
 def code_known(
@@ -113,7 +118,7 @@ def code_known(
 ) -> KnownFeatures:
     """Return known features as numbers in standard units; none may be missing.
 
-    A redundant column is left out without a warning: the column space, which is all that is used of it, stays.
+    Redundant columns are left out without a warning, because only the space that the columns span is used.
     """
     if known is None:
         return KnownFeatures.nothing(n)
@@ -132,13 +137,12 @@ def code_known(
     return coded
 
 
-def count_objects(data: Any, *, ready: bool) -> int:
-    """Return how many objects data have, without reading them; ``ready`` dissimilarities are square. 0 if untold."""
-    return number_of_objects(open_file(data) if ready and is_file(data) else as_pandas(data), ready=ready) or 0
+def require_few(purpose: str, data: Any, *, ready: bool) -> None:
+    """Raise if a table of all pairs would be too large, before anything is read; ``ready`` dissimilarities are square.
 
-
-def require_few(purpose: str, n: int) -> None:
-    """Raise before any work where so many objects would need a table of all pairs that no memory holds."""
+    Nothing is raised if the number of objects cannot be told without reading.
+    """
+    n = number_of_objects(open_file(data) if ready and is_file(data) else as_pandas(data), ready=ready) or 0
     if n > MOST_SQUARED:
         raise ValueError(
             f"{purpose} needs all pairs of the objects at once, and {n:,} objects are more than the {MOST_SQUARED:,} "
@@ -149,12 +153,12 @@ def require_few(purpose: str, n: int) -> None:
 def read_dissimilarities(
     data: Any, metric: Any = "precomputed", *, complete_for: str | None = None, warn: bool = False
 ) -> Dissimilarities:
-    """Return checked dissimilarities, made by a `metric` unless they are given.
+    """Return checked dissimilarities, computed from features unless the metric is "precomputed".
 
-    Missing ones are an error if ``complete_for`` says what needs them all; ``warn`` warns of them.
+    If ``complete_for`` names a purpose that needs all of them, missing ones are an error; ``warn`` warns of them.
     """
     transformer = make_transformer(metric)
-    require_few("this function", count_objects(data, ready=transformer is None))
+    require_few("this function", data, ready=transformer is None)
     values, labels = (data, None) if transformer is None else compare(transformer, data)
     with Workers(resolve_threads(None)) as workers:
         checked = check_dissimilarities(values, workers=workers, complete_for=complete_for, warn=warn)

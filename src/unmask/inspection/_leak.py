@@ -21,7 +21,6 @@ LEVEL = 0.05
 MOST_NEAR = 5000
 # Below this correlation, which chance does not make, the known features were removed from the map.
 UNCORRELATED = 1e-5
-ALL = "(all)"
 ON_THE_MAP = "on the map"  # how a verdict begins that something is above chance
 COLUMNS = [
     "type",
@@ -41,18 +40,17 @@ def leak_report(
 ) -> pd.DataFrame:
     """Return how much a map repeats of each known feature, by two measures, each compared with chance.
 
-    ``linear`` is the average canonical correlation with the feature, as in :func:`leak`. Where the feature was taken
-    out of the map, it is 0 by construction and has no reference (NaN): only the neighbours count. ``neighbours`` is how
-    well an object's neighbours on the map predict its value: the share of objects whose level is the most common one
-    among their neighbours, or the correlation of a number with their mean. It also detects a ring or clusters, which no
-    straight line shows.
+    ``linear`` is the average canonical correlation with the feature, as in :func:`leak`; if the feature was removed
+    from the map, it is 0 by construction and has no reference (NaN). ``neighbours`` is how well neighbours on the map
+    predict the feature: the share of objects whose level is the most common one among their neighbours, or the
+    correlation of a number with the neighbours' mean. It also detects rings and clusters, which no straight line shows.
 
     Parameters
     ----------
     embedding : array-like of shape (n_objects, n_components), or fitted estimator
-        The map. If it is not correlated with `known` at all (``adjust=True``, ``orthogonal=True``,
-        :func:`mds_then_regress`, :func:`partial_dbrda`), chance is what permuted maps give that are hardly correlated
-        with it either; ``attrs["adjusted"]`` says so.
+        The map. If it is uncorrelated with `known` (``adjust=True``, ``orthogonal=True``, :func:`mds_then_regress`,
+        :func:`partial_dbrda`), it is compared with permuted maps that are hardly correlated with it either;
+        ``attrs["adjusted"]`` says so.
     known : array-like of shape (n_objects, n_known)
         Known features of any type, none missing.
     known_types : dict, optional
@@ -65,10 +63,9 @@ def leak_report(
     Returns
     -------
     DataFrame
-        One row per feature and, of several, one for all together, where ``neighbours`` is the correlation pooled over
-        their columns. ``…_baseline`` is the mean and ``…_reference`` the 95% point of chance, ``…_p`` the p-value:
-        by permutation, and of ``linear`` that of as many random maps. ``verdict`` says in words what is above chance at
-        level .05 by either measure; that happens by chance to at most one feature in ten.
+        One row per feature and, if there are several, one for all together. ``…_baseline`` is the mean and
+        ``…_reference`` the 95% point of chance, ``…_p`` the p-value. ``verdict`` says which measure is above chance at
+        level .05; chance alone does that for at most one feature in ten.
 
     Examples
     --------
@@ -89,13 +86,21 @@ def leak_report(
     axes = read_table(embedding, "embedding")
     U, n = axes.values, len(axes.values)
     coded = code_known(known, n, axes.labels, known_types, "embedding")
-    traits = _traits(coded, align(known, axes.labels, "known", "embedding"))
-    V = taken_out(U, coded)
+    # With the cells, also features that the others determine are traits.
+    cells = known_table(align(known, axes.labels, "known", "embedding"), n, None) if coded.features else []
+    traits = traits_of(coded, cells)
+    if len(traits) > 1:
+        traits.append(Trait("(all)", "", None, coded.values))
+    removed = taken_out(U, coded)
     rng = np.random.default_rng(random_state)
-    # In random order, by which neighbours are picked among those equally far away.
-    at = rng.permutation(n)[:MOST_NEAR]
-    taken = None if V is None else V[at]
-    near = predicted_by_neighbours(U[at], [t.of(at) for t in traits], rng, taken, n_permutations=n_permutations)
+    at = rng.permutation(n)[:MOST_NEAR]  # in random order, by which ties between neighbours are broken
+    near = predicted_by_neighbours(
+        U[at],
+        [trait.of(at) for trait in traits],
+        rng,
+        None if removed is None else removed[at],
+        n_permutations=n_permutations,
+    )
     rows = []
     for trait, by_neighbours in zip(traits, near, strict=True):
         linear = linear_leak(U, trait.columns)
@@ -104,20 +109,12 @@ def leak_report(
         verdict = _verdict(trait, p_value, by_neighbours.p_value)
         rows.append((trait.kind, leak, reference, p_value, *by_neighbours, verdict))
     report = pd.DataFrame(rows, index=pd.Index([t.name for t in traits], name="feature"), columns=COLUMNS)
-    report.attrs["adjusted"] = V is not None
+    report.attrs["adjusted"] = removed is not None
     return report
 
 
-def _traits(coded: KnownFeatures, known: Any) -> list[Trait]:
-    """Return each feature, even if others determine it, and all of them together if there are several."""
-    if not coded.features:
-        return []
-    traits = traits_of(coded, known_table(known, len(coded.values), None))
-    return traits if len(traits) == 1 else [*traits, Trait(ALL, "", None, coded.values)]
-
-
 def leak_beside_chance(linear: LinearLeak) -> dict[str, float]:
-    """Return a leak and its reference, NaN where the leak is 0 by construction: chance has no part in it."""
+    """Return a leak and its reference, which is NaN if the leak is 0 by construction."""
     by_construction = linear.reference > 0 and linear.correlations.max(initial=0.0) < UNCORRELATED
     return {"leak": linear.leak, "leak_reference": np.nan if by_construction else linear.reference}
 

@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy.linalg import orthogonal_procrustes
 
-from .._typing import Array
 from ..checking import require_flag
-from ._inputs import axis_names, read_pair
+from ._inputs import axis_names, labels_or_numbers, read_pair
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -18,7 +17,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class ProcrustesComparison:
-    """How two maps differ after one was moved, turned, mirrored and stretched onto the other.
+    """The difference of two maps after one was moved, turned, mirrored and stretched onto the other.
 
     Attributes
     ----------
@@ -49,23 +48,21 @@ class ProcrustesComparison:
 
 
 def procrustes(first: Any, second: Any, *, scale: bool = True) -> ProcrustesComparison:
-    """Move a second map onto a first as well as possible, and return how they still differ.
+    """Compare two maps after moving the second onto the first as well as possible.
 
-    Maps are found only up to turning and mirroring, and often scaling; two fits are compared after that freedom has
-    been used up. The map with fewer columns gets columns of zeros.
+    Fits determine a map only up to turning and mirroring, and often scaling. The map with fewer columns gets columns of
+    zeros.
 
     Parameters
     ----------
     first, second : array-like of shape (n_objects, n_components), fitted estimator, or ordination of scikit-bio
-        Maps of the same objects, matched by label where both have labels, else by position.
+        Maps of the same objects, matched by label if both have labels, else by position.
     scale : bool, default=True
-        Stretch the second map as well. Then the statistic is the same whichever map comes first.
+        Whether to stretch the second map as well. The statistic is then the same whichever map comes first.
 
     Returns
     -------
     ProcrustesComparison
-        ``statistic`` (m²), ``correlation``, ``residuals`` (one per object), ``aligned`` and ``reference``
-        (coordinates), ``rotation``, ``scale``.
 
     References
     ----------
@@ -76,8 +73,8 @@ def procrustes(first: Any, second: Any, *, scale: bool = True) -> ProcrustesComp
     >>> import numpy as np
     >>> from unmask.inspection import procrustes
     >>> triangle = np.array([[0.0, 0.0], [4.0, 0.0], [0.0, 3.0]])
-    >>> found = procrustes(triangle, 2 * triangle[:, ::-1] + 7)
-    >>> round(found.statistic, 12), round(found.scale, 12)
+    >>> result = procrustes(triangle, 2 * triangle[:, ::-1] + 7)
+    >>> round(result.statistic, 12), round(result.scale, 12)
     (0.0, 0.5)
     """
     import pandas as pd
@@ -85,16 +82,18 @@ def procrustes(first: Any, second: Any, *, scale: bool = True) -> ProcrustesComp
     require_flag("scale", scale)
     one, other = read_pair(first, second, ("first", "second"))
     columns = max(one.values.shape[1], other.values.shape[1])
-    A, B = _widened(one.values, columns), _widened(other.values, columns)
+    A, B = (np.pad(of.values, ((0, 0), (0, columns - of.values.shape[1]))) for of in (one, other))
     centre = A.mean(axis=0)
     X, Y = A - centre, B - B.mean(axis=0)
-    size, own = (_sum_of_squares(M, name) for M, name in ((X, "first"), (Y, "second")))
+    size, own = float(np.sum(X**2)), float(np.sum(Y**2))
+    if not (size and own):
+        empty = "second" if size else "first"
+        raise ValueError(f"{empty} has all objects in one place; there is nothing to compare.")
     rotation, singular_values = orthogonal_procrustes(Y, X)
     factor = float(singular_values / own) if scale else 1.0
     moved = factor * Y @ rotation
     axes = axis_names(columns)
-    labels = other.labels if one.labels is None else one.labels
-    index = pd.RangeIndex(len(A)) if labels is None else labels
+    index = labels_or_numbers(other.labels if one.labels is None else one.labels, len(A))
     return ProcrustesComparison(
         statistic=float(np.sum((X - moved) ** 2)) / size,
         correlation=float(singular_values / np.sqrt(size * own)),
@@ -104,14 +103,3 @@ def procrustes(first: Any, second: Any, *, scale: bool = True) -> ProcrustesComp
         rotation=pd.DataFrame(rotation, index=axes, columns=axes),
         scale=factor,
     )
-
-
-def _widened(values: Array, columns: int) -> Array:
-    return np.column_stack([values, np.zeros((len(values), columns - values.shape[1]))])
-
-
-def _sum_of_squares(centred: Array, name: str) -> float:
-    total = float(np.sum(centred**2))
-    if total == 0:
-        raise ValueError(f"{name} has all objects in one place; there is nothing to compare.")
-    return total

@@ -15,12 +15,11 @@ from sklearn.base import clone
 from sklearn.utils import check_random_state
 
 from .._typing import Array
-from ..checking import name_object, quote, require_integer, require_number
+from ..checking import name_object, quote, require_fraction, require_integer
 from ..estimators import known_of
 from ..problem import check_known
-from ._fits import Advance, FitSetup, counted, counting, make_setup, quiet, warm_start
-from ._inputs import axis_names
-from ._residuals import make_residuals
+from ._fits import Advance, FitSetup, counted, counting, make_residuals, make_setup, quiet, warm_start
+from ._inputs import axis_names, labels_or_numbers
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -36,8 +35,8 @@ class Stability:
         For each object its point, and the half-axes (``major``, ``minor``) of its confidence ellipse; in one dimension
         the half-width of an interval.
     covariances : ndarray of shape (n_objects, n_components, n_components)
-        Covariance of each object's point, a little enlarged so that the normal ellipse (as
-        :func:`unmask.plotting.plot_map` draws it) has the nominal coverage although the variance is an estimate.
+        Covariance of each object's point, enlarged so that the normal ellipse of :func:`unmask.plotting.plot_map` has
+        the nominal coverage although the variance is an estimate.
     coef : DataFrame
         ``estimate``, ``se``, ``low``, ``high`` of the coefficients, indexed by the two features.
     importance : DataFrame
@@ -70,14 +69,14 @@ def bootstrap(
 ) -> Stability:
     """Return confidence ellipses of the objects and intervals of the coefficients by a bootstrap of the residuals.
 
-    New dissimilarities are the fitted distances plus the residuals of the fit, each in its place with a random sign
-    (a wild bootstrap, which needs no assumption on how the noise depends on the distance), a little enlarged for the
-    parameters that were fitted. Each set is fitted from the map itself and aligned with it by a rotation.
+    New dissimilarities are the fitted distances plus the residuals of the fit, each with a random sign (a wild
+    bootstrap, which allows for noise of any variance), a little enlarged for the parameters that were fitted. Each set
+    is fitted from the map and turned onto it.
 
     Parameters
     ----------
     estimator : ConditionalMDS, ConditionalIsomap or ConditionalClassicalMDS
-        How to fit. The lengths of the paths of ConditionalIsomap are taken as they are.
+        How to fit; the paths of ConditionalIsomap are not resampled.
     X, known, weights
         As in the estimator's ``fit``.
     n_resamples : int, default=200
@@ -87,51 +86,46 @@ def bootstrap(
     random_state : int, RandomState or None, default=0
         Seed.
     progress : callable, optional
-        Called with how many resamples are done, and how many there are. Without it, a bar appears after 3 s in a
-        terminal or a notebook.
+        Called with how many resamples are done, and how many there are; by default a bar appears after 3 s.
 
     Returns
     -------
     Stability
-        The tables ``objects``, ``coef`` and ``importance``, and the array ``covariances``.
 
     Notes
     -----
-    The ellipses show where the fit would put an object with other noise. They do not include other local minima or a
-    wrong number of dimensions. In simulations with noise that does not grow with the distance, those of a nominal 95%
-    held the truth in 92% of the cases (200 resamples); those of :meth:`unmask.ConditionalMDS.posterior` rest on a model
-    of the noise. How much a map, an adjusted one above all, depends on which objects are in the data is shown by
-    :func:`jackknife`.
+    The ellipses show where the fit would put an object with other noise; other local minima and a wrong number of
+    dimensions are not included. In simulations with noise that does not grow with the distance, nominal 95% ellipses
+    held the truth in 92% of the cases. :meth:`unmask.ConditionalMDS.posterior` has ellipses from a model of the noise,
+    and :func:`jackknife` shows how a map depends on which objects are in the data.
 
-    Every fit is exact, also of an estimator with ``solver="stochastic"``. More than 20,000 objects are refused; pass a
-    random sample of them.
+    Every fit is exact, also with ``solver="stochastic"``. More than 20,000 objects are refused.
     """
     require_integer("n_resamples", n_resamples, 2)
-    _require_level(level)
+    require_fraction("level", level)
     rng = check_random_state(random_state)
-    if getattr(estimator, "solver", "") == "stochastic":  # whose own noise is none of the data
+    if getattr(estimator, "solver", "") == "stochastic":  # whose own noise is not that of the data
         estimator = clone(estimator).set_params(solver="lbfgs")
-    with counting("bootstrap", progress) as advance:
-        setup = make_setup("bootstrap", estimator, X, known, weights)
-        with quiet():
-            fitted = setup.fit()
-            residuals = make_residuals(setup, fitted)
-            changed = (residuals.wild(rng) for _ in range(n_resamples))
-            resampled = partial(_resampled, start=warm_start(fitted), target=fitted.embedding_)
-            draws = counted(setup.decided(fitted).each(resampled, changed), n_resamples, advance)
+    setup = make_setup("bootstrap", estimator, X, known, weights)
+    with counting("bootstrap", progress) as advance, quiet():
+        fitted = setup.fit()
+        residuals = make_residuals(setup, fitted)
+        changed = (residuals.wild(rng) for _ in range(n_resamples))
+        resampled = partial(_resampled, start=warm_start(fitted), target=fitted.embedding_)
+        draws = counted(setup.decided(fitted).each(resampled, changed), n_resamples, advance)
     return _stability(setup, fitted, draws, 1.0 / (n_resamples - 1), level)
 
 
 def jackknife(estimator: Any, X: Any, known: Any = None, *, weights: Any = None, level: float = 0.95) -> Stability:
     """Return confidence ellipses and intervals by leaving out one object at a time.
 
-    Each map of the others is fitted from the full map and aligned with it. This shows how much the map and the
+    Each map of the others is fitted from the full map and turned onto it. This shows how much the map and the
     coefficients depend on which objects are in the data.
 
     Parameters
     ----------
     estimator : ConditionalMDS, ConditionalIsomap or ConditionalClassicalMDS
-        How to fit. The lengths of the paths of ConditionalIsomap are taken as they are.
+        How to fit; the paths of ConditionalIsomap are computed once.
     X, known, weights
         As in the estimator's ``fit``.
     level : float, default=0.95
@@ -140,21 +134,14 @@ def jackknife(estimator: Any, X: Any, known: Any = None, *, weights: Any = None,
     Returns
     -------
     Stability
-        The tables ``objects``, ``coef`` and ``importance``, and the array ``covariances``.
     """
-    _require_level(level)
-    with counting("jackknife", None) as advance:
-        setup = make_setup("jackknife", estimator, X, known, weights)
-        with quiet():
-            fitted = setup.fit()
-            left_out = partial(_left_out, start=warm_start(fitted), fitted=fitted)
-            draws = counted(setup.decided(fitted).each(left_out, range(setup.n)), setup.n, advance)
+    require_fraction("level", level)
+    setup = make_setup("jackknife", estimator, X, known, weights)
+    with counting("jackknife", None) as advance, quiet():
+        fitted = setup.fit()
+        left_out = partial(_left_out, start=warm_start(fitted), fitted=fitted)
+        draws = counted(setup.decided(fitted).each(left_out, range(setup.n)), setup.n, advance)
     return _stability(setup, fitted, draws, (setup.n - 1) / setup.n, level)
-
-
-def _require_level(level: Any) -> None:
-    if not 0 < require_number("level", level, 0.0) < 1:
-        raise ValueError(f"level={level!r} must be above 0 and below 1, for example 0.95.")
 
 
 Draw = tuple[Array, Array, Array]  # the aligned map, coefficients and importances of a fit
@@ -212,22 +199,25 @@ def _stability(setup: FitSetup, fitted: Any, draws: Sequence[Draw], factor: floa
     free = setup.n - 1 - p
     if p and free > p:  # Hotelling's quantile over the normal one: a covariance rests on n - 1 pairs, less p
         covariances *= p * free / (free - p + 1) * f_distribution.ppf(level, p, free - p + 1) / chi2.ppf(level, p)
-    coef_se, importance_se = (np.sqrt(factor * np.sum((x - x.mean(axis=0)) ** 2, axis=0)) for x in others)
-    coef, importance = fitted.coef_, fitted.importance_["standardized"]
-    lower = np.tril_indices(len(coef))
-    pairs = list(zip(coef.index[lower[0]], coef.columns[lower[1]], strict=True))
-    index = pd.MultiIndex.from_tuples(pairs, names=["feature", "with"]) if pairs else pd.Index([], name="feature")
-    names = pd.RangeIndex(setup.n) if setup.labels is None else setup.labels
-    objects = pd.DataFrame(fitted.embedding_, index=names, columns=axis_names(p))
+    objects = pd.DataFrame(fitted.embedding_, index=labels_or_numbers(setup.labels, setup.n), columns=axis_names(p))
     if p:
         reach = np.sqrt(chi2.ppf(level, p) * np.maximum(np.linalg.eigvalsh(covariances), 0.0))
         objects["major"], objects["minor"] = reach[:, -1], reach[:, 0]
 
-    def intervals(name: str, estimate: Array, error: Array, index: Any) -> pd.DataFrame:
+    def intervals(estimate: pd.Series, each: Array) -> pd.DataFrame:
+        error = np.sqrt(factor * np.sum((each - each.mean(axis=0)) ** 2, axis=0))
         reach = norm.ppf((1 + level) / 2) * error
-        values = {name: estimate, "se": error, "low": estimate - reach, "high": estimate + reach}
-        return pd.DataFrame(values, index=index)
+        return estimate.to_frame().assign(se=error, low=estimate - reach, high=estimate + reach)
 
-    coefficients = intervals("estimate", coef.to_numpy()[lower], coef_se[lower], index)
-    importances = intervals("standardized", importance.to_numpy(), importance_se, importance.index.rename("feature"))
-    return Stability(objects, covariances, coefficients, importances, float(level), len(draws))
+    coef, lower = fitted.coef_, np.tril_indices(len(fitted.coef_))
+    pairs = list(zip(coef.index[lower[0]], coef.columns[lower[1]], strict=True))
+    index = pd.MultiIndex.from_tuples(pairs, names=["feature", "with"]) if pairs else pd.Index([], name="feature")
+    coefficients = pd.Series(coef.to_numpy()[lower], index, name="estimate")
+    return Stability(
+        objects,
+        covariances,
+        intervals(coefficients, others[0][:, *lower]),
+        intervals(fitted.importance_["standardized"].rename_axis("feature"), others[1]),
+        float(level),
+        len(draws),
+    )

@@ -21,8 +21,16 @@ from ._inputs import align, axis_names, code_known, read_dissimilarities
 if TYPE_CHECKING:
     import pandas as pd
 
+REDUNDANCY = "redundancy analysis"
 
-# ---- metric scaling in p + q dimensions, then regression
+
+def _read(
+    dissimilarities: Any, metric: Any, known: Any, n_components: Any, types: Any, complete_for: str | None = None
+) -> tuple[Dissimilarities, KnownFeatures]:
+    checked = read_dissimilarities(dissimilarities, metric, complete_for=complete_for)
+    coded = code_known(known, checked.n, checked.labels, types, "dissimilarities")
+    check_dimension(require_integer("n_components", n_components, 1), checked.n, coded)
+    return checked, coded
 
 
 def mds_then_regress(
@@ -36,8 +44,8 @@ def mds_then_regress(
 ) -> pd.DataFrame:
     """Map objects by metric scaling with dimensions for the known features too, and regress these out.
 
-    Metric multidimensional scaling finds a map of `n_components` plus as many dimensions as there are known columns;
-    each of its axes is regressed on the known features; the residuals' leading principal axes are the result.
+    The map has `n_components` dimensions and one for each known column. Its axes are regressed on the known features;
+    the leading principal axes of the residuals are the result.
 
     Parameters
     ----------
@@ -52,7 +60,7 @@ def mds_then_regress(
     random_state : int, RandomState or None, default=None
         Seed of the random starts.
     metric : str, callable or transformer, default="precomputed"
-        Makes dissimilarities of a table of features, if one is given instead; as in :class:`unmask.ConditionalMDS`.
+        Computes dissimilarities from features, if these are given instead; as in :class:`unmask.ConditionalMDS`.
 
     Returns
     -------
@@ -71,28 +79,11 @@ def mds_then_regress(
     import pandas as pd
 
     checked, coded = _read(dissimilarities, metric, known, n_components, known_types)
-    total = n_components + coded.n_kept
-    mds = ConditionalMDS(total, metric="precomputed", random_state=random_state)
+    mds = ConditionalMDS(n_components + coded.n_kept, metric="precomputed", random_state=random_state)
     Z = mds.fit(checked.array_for("mds_then_regress")).embedding_.astype(np.float64)
     basis, centred = orthonormal_basis(coded.values), Z - Z.mean(axis=0)
-    rest = centred - basis @ (basis.T @ centred)
-    # The residuals have the columns of Z; of their principal axes the leading ones are kept.
-    U = canonical_map(rest)[:, :n_components]
+    U = canonical_map(centred - basis @ (basis.T @ centred))[:, :n_components]
     return pd.DataFrame(U, index=checked.labels, columns=axis_names(n_components))
-
-
-def _read(
-    dissimilarities: Any,
-    metric: Any,
-    known: Any,
-    n_components: Any,
-    types: dict[Any, Any] | None,
-    complete_for: str | None = None,
-) -> tuple[Dissimilarities, KnownFeatures]:
-    checked = read_dissimilarities(dissimilarities, metric, complete_for=complete_for)
-    coded = code_known(known, checked.n, checked.labels, types, "dissimilarities")
-    check_dimension(require_integer("n_components", n_components, 1), checked.n, coded)
-    return checked, coded
 
 
 # ---- distance-based redundancy analysis
@@ -100,18 +91,17 @@ def _read(
 
 @dataclass(frozen=True)
 class PartialDbrda:
-    """A map of what the known features do not explain, by distance-based redundancy analysis.
+    """A map by partial distance-based redundancy analysis.
 
     Attributes
     ----------
     embedding : DataFrame
-        The map, in the units of the dissimilarities: eigenvectors times the roots of their eigenvalues, 0 where an
-        eigenvalue is negative.
+        The map, in the units of the dissimilarities; an axis is 0 if its eigenvalue is negative.
     eigenvalues : Series
-        All eigenvalues of the remainder but those that are 0 up to rounding, largest first, divided by the number of
-        objects less 1. Negative ones are there if the dissimilarities are no Euclidean distances.
+        Eigenvalues that are not 0 up to rounding, largest first, divided by the number of objects less 1. Some are
+        negative if the dissimilarities are not Euclidean distances.
     inertia : Series
-        ``total``, ``known`` (taken out) and ``unknown`` (left), in the units of the eigenvalues.
+        ``total``, ``known`` (removed) and ``unknown`` (left), in the units of the eigenvalues.
     """
 
     embedding: pd.DataFrame
@@ -127,29 +117,22 @@ def partial_dbrda(
     known_types: dict[Any, Any] | None = None,
     metric: Any = "precomputed",
 ) -> PartialDbrda:
-    """Map what the known features leave of the dissimilarities by partial distance-based redundancy analysis.
+    """Map the part of the dissimilarities that the known features do not explain, by partial db-RDA.
 
     The double-centred matrix ``G`` of minus half the squared dissimilarities is projected off the known features on
-    both sides, ``(I - H) G (I - H)``, and decomposed. Without known features this is classical scaling. Cost: one
-    decomposition, whose time grows with N cubed.
+    both sides, ``(I - H) G (I - H)``, and decomposed. Without known features this is classical scaling. The time grows
+    with N cubed.
 
     Parameters
     ----------
     dissimilarities : array-like of shape (n_objects, n_objects)
         In any form that :class:`unmask.ConditionalMDS` takes, none missing.
-    known : array-like of shape (n_objects, n_known), optional
-        Known features, none missing.
-    n_components : int, default=2
-        Dimensions of the map.
-    known_types : dict, optional
-        Types of known features, as in :class:`unmask.ConditionalMDS`.
-    metric : str, callable or transformer, default="precomputed"
-        Makes dissimilarities of a table of features, if one is given instead; as in :class:`unmask.ConditionalMDS`.
+    known, n_components, known_types, metric
+        As in :func:`mds_then_regress`.
 
     Returns
     -------
     PartialDbrda
-        ``embedding``, ``eigenvalues`` and ``inertia``.
 
     References
     ----------
@@ -160,14 +143,14 @@ def partial_dbrda(
     >>> from unmask.datasets import load_kinship
     >>> from unmask.inspection import partial_dbrda
     >>> kin = load_kinship()
-    >>> found = partial_dbrda(kin.dissimilarities, kin.known[["gender"]])
-    >>> found.eigenvalues[:3].round(4).tolist()
+    >>> result = partial_dbrda(kin.dissimilarities, kin.known[["gender"]])
+    >>> result.eigenvalues[:3].round(4).tolist()
     [555.4683, 491.5077, 265.5097]
     """
     import pandas as pd
 
-    checked, coded = _read(dissimilarities, metric, known, n_components, known_types, "redundancy analysis")
-    G = _gower(checked.array_for("db-RDA"))
+    checked, coded = _read(dissimilarities, metric, known, n_components, known_types, REDUNDANCY)
+    G = _gower(checked)
     rest = _without(orthonormal_basis(coded.values), G)
     values, vectors = scipy.linalg.eigh((rest + rest.T) / 2)
     values, vectors = values[::-1], vectors[:, ::-1]
@@ -181,9 +164,9 @@ def partial_dbrda(
     )
 
 
-def _gower(D: Array) -> Array:
-    """Return minus half the squares, double-centred: the matrix of inner products if D is Euclidean."""
-    squares = -0.5 * D.astype(np.float64) ** 2
+def _gower(checked: Dissimilarities) -> Array:
+    """Return minus half the squared dissimilarities, double-centred: inner products if they are Euclidean."""
+    squares = -0.5 * checked.array_for("db-RDA").astype(np.float64) ** 2
     squares = squares - squares.mean(axis=0)
     return np.asarray(squares - squares.mean(axis=1)[:, None])
 
@@ -192,6 +175,11 @@ def _without(basis: Array, G: Array) -> Array:
     """Return (I - H) G (I - H) for the projection H onto an orthonormal basis."""
     half = G - basis @ (basis.T @ G)
     return np.asarray(half - (half @ basis) @ basis.T)
+
+
+def _explained(basis: Array, G: Array) -> float:
+    """Return the trace of H G for the projection H onto an orthonormal basis."""
+    return float(np.sum(basis * (G @ basis)))
 
 
 def dbrda_test(
@@ -203,10 +191,9 @@ def dbrda_test(
     random_state: Any = 0,
     metric: Any = "precomputed",
 ) -> pd.DataFrame:
-    """Test what each known feature explains of the dissimilarities beyond all the others.
+    """Test what each known feature explains of the dissimilarities beyond the others, by db-RDA.
 
-    Marginal F statistics of distance-based redundancy analysis. p-values come from permuting the residuals of the model
-    without the feature.
+    The statistics are marginal F; p-values come from permuting the residuals of the model without the feature.
 
     Parameters
     ----------
@@ -214,22 +201,20 @@ def dbrda_test(
         In any form that :class:`unmask.ConditionalMDS` takes, none missing.
     known : array-like of shape (n_objects, n_known)
         Known features, none missing.
-    known_types : dict, optional
-        Types of known features, as in :class:`unmask.ConditionalMDS`.
     n_permutations : int, default=999
         Number of permutations; 0 for none, and p-values of NaN.
     random_state : int, RandomState or None, default=0
         Seed of the permutations.
-    metric : str, callable or transformer, default="precomputed"
-        Makes dissimilarities of a table of features, if one is given instead; as in :class:`unmask.ConditionalMDS`.
+    known_types, metric
+        As in :func:`mds_then_regress`.
 
     Returns
     -------
     DataFrame
-        One row per feature and a last row ``(residual)``: ``df``, ``sum_of_squares`` (of half squared dissimilarities'
-        inner products), ``r_squared`` (its share of the total, as of vegan's ``adonis2(by = "margin")``; correlated
-        features share some of it, which no row has), ``F``, ``p_value``. A feature that the others explain has no
-        degrees of freedom.
+        One row per feature and a last row ``(residual)``: ``df``, ``sum_of_squares`` (of the matrix of inner products),
+        ``r_squared`` (its share of the total, as in vegan's ``adonis2(by = "margin")``; the shares that correlated
+        features have in common are in no row), ``F``, ``p_value``. A feature that the others determine has no degrees
+        of freedom.
 
     Examples
     --------
@@ -246,13 +231,13 @@ def dbrda_test(
     import pandas as pd
 
     require_integer("n_permutations", n_permutations, 0)
-    checked, coded = _read(dissimilarities, metric, known, 1, known_types, "redundancy analysis")
+    checked, coded = _read(dissimilarities, metric, known, 1, known_types, REDUNDANCY)
     if not coded.n_kept:
         raise ValueError("known has no feature that varies; pass at least one to test.")
-    G = _gower(checked.array_for("db-RDA"))
+    G = _gower(checked)
     # Each feature has all its coded columns here, also redundant ones.
     cells = known_table(align(known, checked.labels, "known", "dissimilarities"), checked.n, None)
-    parts = [feature.coding.encode(column.cells) for feature, column in zip(coded.features, cells, strict=True)]
+    parts = [feature.encode(column.cells) for feature, column in zip(coded.features, cells, strict=True)]
     everything = orthonormal_basis(np.column_stack(parts))
     left = checked.n - 1 - everything.shape[1]
     if left < 1:
@@ -260,22 +245,15 @@ def dbrda_test(
             f"known takes {everything.shape[1]} columns, which leaves nothing to compare with among {checked.n} "
             "objects; leave some features out, or join levels."
         )
-    total = float(np.trace(G))
-    residual = total - _explained(everything, G)
-    rng = check_random_state(random_state)
-    none = np.empty((checked.n, 0))
-    reduced = [orthonormal_basis(np.column_stack([none, *parts[:f], *parts[f + 1 :]])) for f in range(len(parts))]
-    rows = [_marginal(G, others, everything, left, n_permutations, rng) for others in reduced]
+    total, rng, rows = float(np.trace(G)), check_random_state(random_state), []
+    for f in range(len(parts)):
+        others = orthonormal_basis(np.column_stack([np.empty((checked.n, 0)), *parts[:f], *parts[f + 1 :]]))
+        rows.append(_marginal(G, others, everything, left, n_permutations, rng))
+    rows.append((left, total - _explained(everything, G), np.nan, np.nan))
     index = [*coded.feature_names, "(residual)"]
-    columns = ["df", "sum_of_squares", "F", "p_value"]
-    table = pd.DataFrame([*rows, (left, residual, np.nan, np.nan)], index=index, columns=columns)
+    table = pd.DataFrame(rows, index=index, columns=["df", "sum_of_squares", "F", "p_value"])
     table.insert(2, "r_squared", table["sum_of_squares"] / total)
     return table
-
-
-def _explained(basis: Array, G: Array) -> float:
-    """Return the trace of H G for the projection H onto an orthonormal basis."""
-    return float(np.sum(basis * (G @ basis)))
 
 
 def _marginal(
@@ -286,7 +264,7 @@ def _marginal(
     if df == 0:
         return 0, 0.0, np.nan, np.nan
     rest = _without(reduced, G)
-    total = float(np.trace(rest))
+    total, squares = float(np.trace(rest)), _explained(everything, rest)
 
     def f_statistic(E: Array) -> float:
         # Permuted residuals are no longer at right angles to the reduced model.
@@ -294,7 +272,6 @@ def _marginal(
         return float((explained - before) / df / ((total - explained) / left))
 
     observed = f_statistic(rest)
-    squares = _explained(everything, rest)
     if n_permutations == 0:
         return df, squares, observed, np.nan
     orders = (rng.permutation(len(G)) for _ in range(n_permutations))

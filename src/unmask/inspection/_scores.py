@@ -1,4 +1,4 @@
-"""Scores of a map: whether it keeps neighbourhoods."""
+"""Scores of a map: how well it keeps neighbourhoods."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from scipy.spatial.distance import cdist
 from .._typing import Array, IntArray
 from ..checking import require_integer
 from ..kernels import rectangle, strip_height
-from ._inputs import read_coordinates, read_dissimilarities
+from ._inputs import read_aligned, read_dissimilarities
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -24,10 +24,9 @@ def neighbourhood_scores(
 ) -> pd.DataFrame:
     """Return trustworthiness and continuity of a map for neighbourhoods of several sizes.
 
-    Trustworthiness asks whether neighbours on the map are neighbours by the dissimilarities (if not, the map invents
-    neighbours); continuity, whether neighbours by the dissimilarities are neighbours on the map (if not, the map tears
-    them apart). Both are 1 if all are. A conditional map brings objects together that differ only in the known
-    features, so that it may score lower than an ordinary one.
+    Trustworthiness is low if the map shows objects as neighbours that are not, continuity if it separates neighbours;
+    both are 1 if the neighbourhoods are the same. A conditional map brings objects together that differ only in the
+    known features, so that it may score lower than an ordinary one.
 
     Parameters
     ----------
@@ -39,13 +38,12 @@ def neighbourhood_scores(
         Sizes of the neighbourhoods, each below half the number of objects. By default those of 5, 10, 20 and 50 that
         are, or the largest possible one.
     metric : str, callable or transformer, default="precomputed"
-        Makes dissimilarities of a table of features, if one is given instead; as in :class:`unmask.ConditionalMDS`.
+        Computes dissimilarities from features, if these are given instead; as in :class:`unmask.ConditionalMDS`.
 
     Returns
     -------
     DataFrame
-        Rows ``n_neighbors``, columns ``trustworthiness`` and ``continuity``. Of objects equally far away the one
-        that comes first in the table counts as nearer.
+        Rows ``n_neighbors``, columns ``trustworthiness`` and ``continuity``. Ties are broken by the order of the rows.
 
     References
     ----------
@@ -64,18 +62,18 @@ def neighbourhood_scores(
     import pandas as pd
 
     checked = read_dissimilarities(dissimilarities, metric, complete_for="comparing neighbourhoods")
-    n, U = checked.n, read_coordinates(embedding, checked.labels, checked.n)
+    n, U = checked.n, read_aligned(embedding, checked.labels, checked.n, "embedding").values
     sizes = neighbourhood_sizes(n_neighbors, n)
     lost = np.zeros((len(sizes), 2))
     for at in np.array_split(np.arange(n), -(-n // strip_height(n))):
         here, there = _ranks(cdist(U[at], U), at), _ranks(rectangle(checked.source, at, slice(0, n)), at)
-        lost += [(beyond(here, there, k), beyond(there, here, k)) for k in sizes]
+        lost += [(_beyond(here, there, k), _beyond(there, here, k)) for k in sizes]
     scores = 1.0 - lost * [[2.0 / (n * k * (2.0 * n - 3.0 * k - 1.0))] for k in sizes]
     return pd.DataFrame(scores, pd.Index(sizes, name="n_neighbors"), ["trustworthiness", "continuity"])
 
 
 def neighbourhood_sizes(n_neighbors: int | Iterable[int] | None, n: int) -> list[int]:
-    """Return the sizes of neighbourhoods that are asked for, or the default ones that are possible."""
+    """Return the given sizes of neighbourhoods, or the default ones that are possible."""
     largest = (n - 1) // 2
     if n_neighbors is None:
         return [k for k in NEIGHBOURHOODS if k <= largest] or [largest]
@@ -87,15 +85,12 @@ def neighbourhood_sizes(n_neighbors: int | Iterable[int] | None, n: int) -> list
 
 
 def _ranks(distances: Array, at: IntArray) -> IntArray:
-    """Return the rank of every object among the neighbours of some, by position: 1 for the nearest, 0 for itself."""
+    """Return the rank of every object among the neighbours of some: 1 for the nearest, 0 for itself."""
     distances = np.array(distances, dtype=np.float64)
     distances[np.arange(len(at)), at] = -1.0
-    order = np.argsort(distances, axis=1, kind="stable")
-    ranks = np.empty_like(order)
-    np.put_along_axis(ranks, order, np.arange(order.shape[1])[None, :], axis=1)
-    return ranks
+    return np.argsort(np.argsort(distances, axis=1, kind="stable"), axis=1)
 
 
-def beyond(near: IntArray, judge: IntArray, k: int) -> float:
+def _beyond(near: IntArray, judge: IntArray, k: int) -> float:
     """Return the sum of the ranks beyond k, by one ranking, of the k nearest by the other."""
     return float(np.where((near > 0) & (near <= k), np.maximum(judge - k, 0), 0).sum())

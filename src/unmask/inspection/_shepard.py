@@ -10,14 +10,7 @@ from scipy.spatial.distance import cdist, squareform
 from .._typing import Array
 from ..checking import find_labels, is_unlabelled, require_choice
 from ..problem import SCHEMES
-from ._inputs import (
-    align,
-    is_fitted_map,
-    read_coordinates,
-    read_dissimilarities,
-    read_table,
-    require_rows,
-)
+from ._inputs import align, is_fitted_map, labels_or_numbers, read_aligned, read_dissimilarities, require_rows
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -27,34 +20,33 @@ class Pairs(NamedTuple):
     """Square tables of the pairs among some objects; weights are 0 where a pair does not count."""
 
     objects: pd.Index
-    delta: Array
-    disparity: Array  # what the distances are compared with: delta, unless a measurement level transformed it
+    dissimilarity: Array
+    disparity: Array  # what the distances are compared with: the dissimilarity, unless a level transformed it
     distance: Array
     weight: Array
 
 
 def shepard(dissimilarities: Any, embedding: Any, *, weights: Any = None, metric: Any = "precomputed") -> pd.DataFrame:
-    """Return the table behind a Shepard diagram: every pair's dissimilarity and its distance in the fit.
+    """Return the table behind a Shepard diagram: the dissimilarity and the fitted distance of every pair.
 
     Parameters
     ----------
     dissimilarities : array-like of shape (n_objects, n_objects)
-        In any form that :class:`unmask.ConditionalMDS` takes; NaN where missing.
+        In any form that :class:`unmask.ConditionalMDS` takes; NaN where missing. More than 20,000 objects are refused.
     embedding : fitted estimator, or array-like of shape (n_objects, n_components)
-        With an estimator, distances are those it fitted, the part of the known features among them; with a plain map,
-        those on the map. Columns ``V B`` beside it add the part of the known features.
+        An estimator has fitted distances, which include the known features; other distances are those on the map.
     weights : {None, "sammon"} or array-like of shape (n_objects, n_objects), optional
-        Weights of the pairs. By default those of the estimator's scheme; an array that was given to its `fit`
-        is not kept and must be given here too.
+        Weights of the pairs, by default by the estimator's scheme. An array that was given to its `fit` must be given
+        here too.
     metric : str, callable or transformer, default="precomputed"
-        Makes dissimilarities of a table of features, if one is given instead; as in :class:`unmask.ConditionalMDS`.
+        Computes dissimilarities from features, if these are given instead; as in :class:`unmask.ConditionalMDS`.
 
     Returns
     -------
     DataFrame
         One row per pair: ``i`` and ``j`` (labels), ``dissimilarity``, ``disparity`` (the dissimilarity, transformed by
         `level`), ``distance``, ``residual`` (disparity less distance) and ``weight`` (0 where the dissimilarity is
-        missing). More than 20,000 objects are refused.
+        missing).
 
     Examples
     --------
@@ -70,19 +62,11 @@ def shepard(dissimilarities: Any, embedding: Any, *, weights: Any = None, metric
     """
     import pandas as pd
 
-    pairs = _read_pairs(dissimilarities, embedding, weights, metric)
-    i, j = np.triu_indices(len(pairs.delta), 1)
-    return pd.DataFrame(
-        {
-            "i": pairs.objects[i],
-            "j": pairs.objects[j],
-            "dissimilarity": pairs.delta[i, j],
-            "disparity": pairs.disparity[i, j],
-            "distance": pairs.distance[i, j],
-            "residual": pairs.disparity[i, j] - pairs.distance[i, j],
-            "weight": pairs.weight[i, j],
-        }
-    )
+    objects, *tables, weight = _read_pairs(dissimilarities, embedding, weights, metric)
+    i, j = np.triu_indices(len(objects), 1)
+    columns = dict(zip(Pairs._fields[1:-1], (table[i, j] for table in tables), strict=True))
+    residual = columns["disparity"] - columns["distance"]
+    return pd.DataFrame({"i": objects[i], "j": objects[j], **columns, "residual": residual, "weight": weight[i, j]})
 
 
 def stress_per_point(
@@ -92,22 +76,15 @@ def stress_per_point(
 
     Parameters
     ----------
-    dissimilarities : array-like of shape (n_objects, n_objects)
-        In any form that :class:`unmask.ConditionalMDS` takes; NaN where missing.
-    embedding : fitted estimator, or array-like of shape (n_objects, n_components)
-        As in :func:`shepard`.
-    weights : {None, "sammon"} or array-like of shape (n_objects, n_objects), optional
-        As in :func:`shepard`.
-    metric : str, callable or transformer, default="precomputed"
-        As in :func:`shepard`.
+    dissimilarities, embedding, weights, metric
+        As in :func:`shepard`. A fitted estimator has ``stress_per_point_``.
 
     Returns
     -------
     DataFrame
         One row per object. ``stress``: its part of the normalised stress, which is the sum of the column.
         ``relative``: its weighted squared residuals divided by its weighted squared dissimilarities (disparities),
-        so that objects in the middle and far out can be compared. More than 20,000 objects are refused; a fitted
-        estimator has ``stress_per_point_``.
+        which can be compared between objects in the middle and far out.
 
     Examples
     --------
@@ -132,8 +109,6 @@ def stress_per_point(
 
 def _read_pairs(dissimilarities: Any, embedding: Any, weights: Any, metric: Any) -> Pairs:
     """Return the pairs of a fit, or of a plain map."""
-    import pandas as pd
-
     fitted = is_fitted_map(embedding) and hasattr(embedding, "predict_dissimilarities")
     weights = getattr(embedding, "weights", None) if fitted and weights is None else weights
     checked = read_dissimilarities(dissimilarities, metric)
@@ -143,10 +118,10 @@ def _read_pairs(dissimilarities: Any, embedding: Any, weights: Any, metric: Any)
         distance = _square(embedding.predict_dissimilarities(), labels, n, "embedding")
         disparity = _square(getattr(embedding, "disparities_", delta), labels, n, "embedding")
     else:
-        U = read_coordinates(embedding, labels, n)
+        U = read_aligned(embedding, labels, n, "embedding").values
         distance, disparity = np.asarray(cdist(U, U)), delta
     weight = np.where(np.isfinite(disparity), _weights(weights, labels, delta), 0.0)
-    return Pairs(pd.RangeIndex(n) if labels is None else labels, delta, disparity, distance, weight)
+    return Pairs(labels_or_numbers(labels, n), delta, disparity, distance, weight)
 
 
 def _square(table: Any, labels: pd.Index | None, n: int, name: str) -> Array:
@@ -168,12 +143,13 @@ def _weights(weights: Any, labels: pd.Index | None, delta: Array) -> Array:
         require_choice("weights", weights, tuple(SCHEMES))
         table = squareform(SCHEMES[weights].of_pairs(squareform(delta, checks=False)))
     else:
-        table = read_table(_square(weights, labels, len(delta), "weights"), "weights").values.copy()
-        if table.shape != delta.shape or (table < 0).any() or not np.allclose(table, table.T, rtol=1e-5, atol=0.0):
+        table = _square(weights, labels, len(delta), "weights")
+        proper = table.shape == delta.shape and ((table >= 0) & (table < np.inf)).all()
+        if not (proper and np.allclose(table, table.T, rtol=1e-5, atol=0.0)):
             raise ValueError(
                 f"weights has shape {table.shape}; pass a symmetric table of numbers of at least 0, one row and one "
                 f"column for each of the {len(delta)} objects."
             )
-    table[np.isnan(delta)] = 0.0
+    table = np.where(np.isnan(delta), 0.0, table)
     np.fill_diagonal(table, 0.0)
     return table

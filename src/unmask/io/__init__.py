@@ -1,18 +1,15 @@
-"""Reading and writing tables, matrices, pair lists and results."""
+"""Reading and writing tables, matrices and lists of pairs."""
 
-from ._atomic import atomic_path, not_written
-from ._cells import escape, unescape
 from ._dissimilarities import DissimilarityFile, read_dissimilarities
 from ._files import FileProblem, memory_limit
 from ._tables import TableFile, read_data, read_known, read_table
-from ._write import plain_data, write_json, write_table
+from ._write import atomic_path, not_written, plain_data, write_table
 
 __all__ = [
     "DissimilarityFile",
     "FileProblem",
     "TableFile",
     "atomic_path",
-    "escape",
     "memory_limit",
     "not_written",
     "plain_data",
@@ -20,7 +17,5 @@ __all__ = [
     "read_dissimilarities",
     "read_known",
     "read_table",
-    "unescape",
-    "write_json",
     "write_table",
 ]

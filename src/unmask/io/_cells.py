@@ -7,6 +7,7 @@ import re
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, field
 from datetime import date, time
+from functools import cached_property
 from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -32,7 +33,7 @@ MISSING = frozenset(
 DECIMAL_COMMA = re.compile(r"[+-]?\d*,\d+([eE][+-]?\d+)?")
 _DECIMAL_POINT = re.compile(r"[+-]?(\d+\.\d*|\.\d+)([eE][+-]?\d+)?")
 _WHOLE = re.compile(r"[+-]?\d+")
-_HEAD_ROWS, _HEAD_CHARACTERS = 200, 2**20
+HEAD_ROWS, HEAD_CHARACTERS = 200, 2**20
 
 
 @dataclass(frozen=True)
@@ -49,19 +50,21 @@ class FormatOptions:
         """Raise if an option is invalid."""
         require_choice("delimiter", self.delimiter, [*DELIMITERS])
         require_choice("decimal", self.decimal, [".", ",", None])
-        if self.delimiter == self.decimal == ",":
-            raise ValueError("delimiter=',' and decimal=',' cannot both hold; choose another of one of them.")
         if self.header not in (None, True, False):
             raise ValueError(f"header={self.header!r} must be True, False, or None to detect it.")
-        for name in ("encoding", "sheet"):
-            if not isinstance(getattr(self, name), str | None):
-                raise ValueError(f"{name}={getattr(self, name)!r} must be a name, or None to detect it.")
+        if self.delimiter == self.decimal == ",":
+            raise ValueError("delimiter=',' and decimal=',' cannot both hold; choose another of one of them.")
+        if not isinstance(self.sheet, str | None):
+            raise ValueError(f"sheet={self.sheet!r} must be a name, or None for the first sheet.")
         try:
             io.TextIOWrapper(io.BytesIO(), encoding=self.encoding)
-        except (LookupError, ValueError):
+        except (LookupError, ValueError, TypeError):
             raise ValueError(
                 f"encoding={self.encoding!r} is not the name of an encoding; 'utf-8', 'latin-1' and 'utf-16' are."
             ) from None
+
+
+# ---- cells
 
 
 def as_text(cell: Any) -> str:
@@ -121,18 +124,14 @@ def typed(cells: Iterable[str], decimal: str) -> pd.Series[Any]:
     import pandas as pd
 
     cells = list(cells)
-    numbers: list[float] = []
-    for cell in cells:
-        number = as_number(cell, decimal)
-        if number is None:
-            return pd.Series([None if cell in MISSING else unescape(cell) for cell in cells], dtype=object)
-        numbers.append(number)
+    numbers = [as_number(cell, decimal) for cell in cells]
+    if None in numbers:
+        return pd.Series([None if cell in MISSING else unescape(cell) for cell in cells], dtype=object)
     return pd.Series(numbers, dtype=np.float64)
 
 
-# A spreadsheet runs a cell of a CSV file that begins with = + - or @, whatever it does. An apostrophe before it says
-# that the cell is text. Cells that have the apostrophe already get another one, so that taking one off always gives the
-# text that was written.
+# A spreadsheet runs a cell of a CSV file that begins with = + - or @. An apostrophe before it marks the cell as text.
+# Cells that have the apostrophe already get another one, so that taking one off always gives the text that was written.
 _FORMULA = re.compile(r"'*[=+\-@\t\r\n]")
 _ESCAPED = re.compile(r"'+[=+\-@\t\r\n]")
 
@@ -147,6 +146,9 @@ def unescape(cell: Any) -> Any:
     return cell[1:] if isinstance(cell, str) and _ESCAPED.match(cell) else cell
 
 
+# ---- tables of cells
+
+
 class Row(NamedTuple):
     """A row of cells, and the line of the file on which it begins."""
 
@@ -156,27 +158,33 @@ class Row(NamedTuple):
 
 @dataclass
 class Cells:
-    """A table as rows of cells, of which the first are known; a kind of file adds ``rows``."""
+    """A table as rows of cells, of which the first are kept as its head; other kinds of files override ``rows``."""
 
     file: InputFile
+    stored: Any = ()  # the rows
     decimal: str = "."
     detected: tuple[str, ...] = ()
     decimal_detected: tuple[str, ...] = ()
     named: bool | None = None  # whether the first row has names; None if that has to be detected
-    escaped: bool = True  # text may have been escaped
     labelled: bool = False  # the file itself says that the first column has labels
+    escaped: bool = True  # text may have been escaped
     head: list[Row] = field(default_factory=list)
     complete: bool = False  # the head is all there is
 
+    @cached_property
+    def n_rows(self) -> int:
+        """Number of all rows."""
+        return len(self.head) if self.complete else sum(1 for _ in self.rows())
+
     def rows(self, skip: int = 0) -> Iterator[Row]:
-        """Read all rows after the first ``skip``; blank ones are left out."""
-        raise NotImplementedError
+        """Return all rows after the first ``skip``, without blank ones."""
+        return iter(self.stored[skip:])
 
     def read_head(self, decimal: str | None = None) -> None:
         """Keep the first rows, and find out which decimal mark they have."""
         size = 0
         for row in self.rows():
-            if len(self.head) > 2 and (len(self.head) >= _HEAD_ROWS or size > _HEAD_CHARACTERS):
+            if len(self.head) > 2 and (len(self.head) >= HEAD_ROWS or size > HEAD_CHARACTERS):
                 break
             self.head.append(row)
             size += sum(map(len, row.cells))
@@ -184,9 +192,10 @@ class Cells:
             self.complete = True
         if not self.head:
             raise self.file.problem("holds nothing but blank lines; write the table again.")
-        mark = decimal or find_decimal(cell for row in self.head for cell in row.cells)
-        self.decimal = mark or "."
-        self.decimal_detected = ({".": "decimal point", ",": "decimal comma"}[mark],) if mark else ()
+        found = find_decimal(cell for row in self.head for cell in row.cells)
+        self.decimal = decimal or found or "."
+        if found and self.escaped:
+            self.decimal_detected = ("decimal comma" if self.decimal == "," else "decimal point",)
 
     def plain(self, cell: str) -> str:
         """Return the text of a label or name."""
@@ -222,9 +231,8 @@ class Cells:
         columns: list[list[Any]] = [[] for _ in range(width)]
         for row in self.rows(skip):
             self.require_width([row], width)
-            for at, column in enumerate(columns):
-                cell = row.cells[at]
-                column.append(self.plain(cell) if at in text else self.number(row, at) if numeric else cell)
+            for at, cell in enumerate(row.cells):
+                columns[at].append(self.plain(cell) if at in text else self.number(row, at) if numeric else cell)
         return pd.DataFrame(
             {at: c if numeric or at in text else typed(c, self.decimal) for at, c in enumerate(columns)}
         )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import partial
+from itertools import islice
 from os import PathLike
 from typing import TYPE_CHECKING
 
@@ -11,10 +12,10 @@ import numpy as np
 
 from ..checking import require_choice
 from ..dissimilarities import similarity_to_dissimilarity
-from ._cells import DECIMAL_COMMA, Cells, FormatOptions
+from ._cells import DECIMAL_COMMA, Cells, FormatOptions, is_whole
 from ._files import InputFile, open_input
 from ._layout import find_layout
-from ._shapes import Square, averaged, check_square, complete_halves, is_phylip, read_phylip, read_square
+from ._shapes import Square, check_square, complete, is_phylip, read_phylip, read_square
 from ._text import encoding_of, lines_of, open_text
 from ._typed import open_typed
 
@@ -105,8 +106,8 @@ def read_dissimilarities(
         CSV, TSV or any delimited text, NumPy's npy and npz, Parquet, Excel, JSON or PHYLIP; text, npy and JSON may be
         compressed by gzip. The first bytes of the file decide, not its name.
     shape : {"auto", "square", "lower", "condensed", "long", "phylip"}, default="auto"
-        A square table, a lower triangle, one number per pair, a list of pairs (object, object, dissimilarity), or
-        PHYLIP; detected by default. scikit-bio's LSMat is a square table.
+        A square table (scikit-bio's LSMat too), a lower triangle, one number per pair, a list of pairs (object, object,
+        dissimilarity), or PHYLIP; detected by default.
     delimiter : {",", ";", tab, " ", "|"}, optional
         The character between cells; a blank means any number of them. Detected by default.
     decimal : {".", ","}, optional
@@ -122,7 +123,7 @@ def read_dissimilarities(
     similarity : str, optional
         The file holds similarities, which are turned into dissimilarities: "reverse" subtracts each from the sum of the
         largest and the smallest; "reverse:1:9" does so for a scale from 1 to 9. Or a method of
-        :func:`unmask.dissimilarities.similarity_to_dissimilarity`, such as "correlation", "counts" or "confusion";
+        :func:`unmask.dissimilarities.similarity_to_dissimilarity`, such as "correlation" or "confusion";
         "confusion:0.5" adds 0.5 to every cell.
     aggregate : {"mean", "median"}, optional
         Combine the numbers of pairs that occur several times in a list of pairs, such as the ratings of several raters.
@@ -131,8 +132,7 @@ def read_dissimilarities(
     max_expanded : int, optional
         How many bytes a compressed file may unpack to; by default a quarter of the machine's memory.
     name : str, optional
-        The name of the file in messages and in the result, for example the one under which it was uploaded; by default
-        its path.
+        The name of the file in messages and in the result; by default its path.
 
     Returns
     -------
@@ -148,21 +148,14 @@ def read_dissimilarities(
     --------
     >>> import tempfile
     >>> from pathlib import Path
-    >>> file = Path(tempfile.mkdtemp()) / "cities.csv"
-    >>> _ = file.write_text("Bern;Basel;0,95\nBern;Chur;2,4\nBasel;Chur;2,3\n", encoding="utf-8")
-    >>> read = read_dissimilarities(file)
-    >>> print(read.dissimilarities.loc["Chur", "Bern"])
-    2.4
-    >>> read.detected
-    ('semicolon-separated', 'decimal comma', 'list of pairs, 3 of the 3 pairs of 3 objects')
-
-    Ratings of how alike two drinks are, from 1 to 9:
-
+    >>> file = Path(tempfile.mkdtemp()) / "drinks.csv"
     >>> rows = ["who,one,other,alike", "Ann,tea,milk,6", "Bob,milk,tea,4", "Ann,tea,rum,1", "Ann,rum,milk,2"]
     >>> _ = file.write_text("\n".join(rows), encoding="utf-8")
     >>> read = read_dissimilarities(file, similarity="reverse:1:9", aggregate="mean")
     >>> print(read.dissimilarities.loc["tea", "milk"])
     5.0
+    >>> read.detected[1]
+    'list of pairs, 3 of the 3 pairs of 3 objects'
     """
     require_choice("shape", shape, SHAPES)
     require_choice("symmetrize", symmetrize, (None, "mean"))
@@ -173,21 +166,19 @@ def read_dissimilarities(
     options = FormatOptions(delimiter, decimal, header, encoding, sheet)
     with open_input(path, max_expanded, name) as file:
         cells = open_cells(file, options, shape)
-        if cells is None:
-            square = phylip_square(file, options)
+        if isinstance(cells, Square):
+            square = cells
         else:
-            cells = _numbers_in_a_line(cells, options, shape)
+            cells = _numbers_in_lines(cells, options, shape)
             square = read_square(cells, find_layout(cells, shape, header, rater), aggregate)
-            square.detected = (*cells.detected, *square.detected)
         if aggregate is not None and square.ratings is None:
             raise file.problem(
                 f"does not hold a list of pairs, so there is nothing to combine by aggregate={aggregate!r}; leave it "
                 "out, or name the column of raters by rater=…."
             )
         if convert is not None:
-            complete_halves(square.values)
-            if symmetrize == "mean":
-                square.values = averaged(square.values)
+            complete(square, symmetrize)
+            symmetrize = None
             try:
                 square.detected += (convert(square),)
             except ValueError as error:
@@ -195,39 +186,42 @@ def read_dissimilarities(
         return checked(file, square, symmetrize)
 
 
-def open_cells(file: InputFile, options: FormatOptions, shape: str = "auto") -> Cells | None:
-    """Read the first rows of a file; None for PHYLIP, which has no cells."""
+def open_cells(file: InputFile, options: FormatOptions, shape: str = "auto") -> Cells | Square:
+    """Read the first rows of a file; or all of a PHYLIP file, which has no cells."""
     if file.kind != "text":
         return open_typed(file, options)
+    encoding = encoding_of(file, options.encoding)
     if shape == "phylip" or (shape == "auto" and options.delimiter is None):
-        with lines_of(file, encoding_of(file, options.encoding)) as lines:
-            if shape == "phylip" or is_phylip(line for line, _ in zip(lines, range(20), strict=False)):
-                return None
+        with lines_of(file, encoding) as lines:
+            phylip = shape == "phylip" or is_phylip(islice(lines, 20))
+        if phylip:
+            with lines_of(file, encoding) as lines:
+                return read_phylip(file, lines)
     return open_text(file, options)
 
 
-def phylip_square(file: InputFile, options: FormatOptions) -> Square:
-    """Read a PHYLIP file."""
-    with lines_of(file, encoding_of(file, options.encoding)) as lines:
-        return read_phylip(file, lines)
-
-
-def _numbers_in_a_line(cells: Cells, options: FormatOptions, shape: str) -> Cells:
-    """Take two cells in every line for one number with a decimal comma, where the lines are no table."""
-    commas = all(DECIMAL_COMMA.fullmatch(",".join(row.cells)) for row in cells.head) and len(cells.head) > 2
-    if cells.file.kind != "text" or not commas or shape not in ("auto", "condensed") or options.delimiter:
+def _numbers_in_lines(cells: Cells, options: FormatOptions, shape: str) -> Cells:
+    """Read lines of one or two whole numbers again as single numbers with a decimal comma, if they can be."""
+    lines = [",".join(row.cells) for row in cells.head]
+    commas = sum(DECIMAL_COMMA.fullmatch(line) is not None for line in lines)
+    numbers = commas and commas + sum(map(is_whole, lines)) == len(lines) > 2
+    if cells.file.kind != "text" or not numbers or shape not in ("auto", "condensed") or options.delimiter:
         return cells
     return open_text(cells.file, FormatOptions(None, ",", options.header, options.encoding))
 
 
 def checked(file: InputFile, square: Square, symmetrize: str | None = None) -> DissimilarityFile:
     """Return a square table as dissimilarities, with labels; raise if it cannot be."""
+    check_square(file, square, symmetrize)
+    detected = (*(("gzip",) if file.packed else ()), *square.detected)
+    return DissimilarityFile(_frame(square), detected, file.path, square.ratings)
+
+
+def _frame(square: Square) -> pd.DataFrame:
     import pandas as pd
 
-    check_square(file, square, symmetrize)
     index = None if square.labels is None else pd.Index(square.labels)
-    frame = pd.DataFrame(square.values, index=index, columns=index, copy=False)
-    return DissimilarityFile(frame, (*(("gzip",) if file.packed else ()), *square.detected), file.path, square.ratings)
+    return pd.DataFrame(square.values, index=index, columns=index, copy=False)
 
 
 # ---- similarities
@@ -238,23 +232,20 @@ def _conversion(similarity: str) -> partial[str]:
     method, *texts = str(similarity).split(":")
     try:
         numbers = [float(text) for text in texts]
+        if len(numbers) not in {"reverse": (0, 2), "confusion": (0, 1)}.get(method, (0,)):
+            raise ValueError
     except ValueError:
-        raise ValueError(f"similarity={similarity!r} must have numbers after the colon.") from None
-    if len(numbers) not in {"reverse": (0, 2), "confusion": (0, 1)}.get(method, (0,)):
         raise ValueError(
-            f"similarity={similarity!r} has the wrong number of numbers after its name; write 'reverse', "
-            "'reverse:1:9' (the ends of the scale), 'confusion:0.5', or a name alone."
-        )
+            f"similarity={similarity!r} has not the numbers that belong to its name; write 'reverse', 'reverse:1:9' "
+            "(the ends of the scale), 'confusion:0.5', or a name alone."
+        ) from None
     return partial(_reverse, numbers) if method == "reverse" else partial(_convert, method, numbers)
 
 
 def _convert(method: str, numbers: list[float], square: Square) -> str:
-    import pandas as pd
-
-    index = None if square.labels is None else pd.Index(square.labels)
-    S = pd.DataFrame(square.values, index=index, columns=index)
     pseudocount = numbers[0] if numbers else None
-    square.values = similarity_to_dissimilarity(S, method, pseudocount=pseudocount).to_numpy(copy=True)
+    found = similarity_to_dissimilarity(_frame(square), method, pseudocount=pseudocount)
+    square.values = found.to_numpy(copy=True)
     return f"similarities ({method}) turned into dissimilarities"
 
 

@@ -40,14 +40,12 @@ _LIMITS = ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_b
 class FileProblem(ValueError):  # noqa: N818  (the name that users see)
     """A file that cannot be read or written, explained in one sentence.
 
-    All parameters but the first are attributes.
-
     Parameters
     ----------
     message : str
         The sentence, with the name of the file.
     path : str, optional
-        The file, as it was given.
+        The file, as it was given. This and all that follow are attributes.
     row, column : int, optional
         The place in the file, counted from 1 as in an editor or a spreadsheet; None if no single place is wrong.
     what : str, optional
@@ -76,6 +74,11 @@ def problem(path: str | PathLike[str], what: str, *, row: int | None = None, col
     return FileProblem(f"{', '.join([str(path), *places])}: {what}", str(path), row, column, what)
 
 
+def reason(error: OSError) -> str:
+    """Return why the system refused a file, for use in a sentence."""
+    return (error.strerror or str(error)).lower()
+
+
 def one_line(error: BaseException) -> str:
     """Return the beginning of an error's message, for use in a sentence."""
     return " ".join(str(error).split()).rstrip(".")[:200]
@@ -88,10 +91,8 @@ def times(*lengths: int) -> str:
 
 def _readable(size: int) -> str:
     """Return a number of bytes with its unit, such as "1.5 MB"."""
-    for unit, name in ((2**40, "TB"), (2**30, "GB"), (2**20, "MB"), (2**10, "kB")):
-        if size >= unit:
-            return f"{size / unit:.3g} {name}"
-    return f"{size} bytes"
+    power = min((size.bit_length() - 1) // 10, 4)
+    return f"{size / 2 ** (10 * power):.3g} {('bytes', 'kB', 'MB', 'GB', 'TB')[power]}"
 
 
 def memory_limit() -> int:
@@ -134,30 +135,23 @@ def open_input(path: str | PathLike[str], max_expanded: int | None, name: str | 
     """Open a file and detect its kind; every error of the system becomes a FileProblem."""
     name = str(path) if name is None else str(name)
     limit = memory_limit() if max_expanded is None else require_integer("max_expanded", max_expanded, 1)
-    _require_regular(path, name)
     try:
+        mode = 0 if "\0" in str(path) else os.stat(path).st_mode
+        if not stat.S_ISREG(mode):
+            folder = stat.S_ISDIR(mode)
+            what = "a folder; give the name of a file in it" if folder else "not a regular file; write one first"
+            raise problem(name, f"is {what}.")
         with open(path, "rb") as stored:
             packed = stored.read(2) == b"\x1f\x8b"
             stored.seek(0)
             stream = _unpacked(name, stored, limit) if packed else stored
             yield _with_kind(InputFile(name, "text", packed, limit, stream))
-    except OSError as error:
-        raise problem(name, f"cannot be read ({(error.strerror or str(error)).lower()}).") from error
-    except MemoryError as error:
-        raise problem(name, "is larger than the memory there is; read a part of it.") from error
-
-
-def _require_regular(path: str | PathLike[str], name: str) -> None:
-    try:
-        mode = Path(path).stat().st_mode
     except FileNotFoundError:
         raise problem(name, "there is no such file; check its name and folder.") from None
-    except (OSError, ValueError) as error:  # ValueError: an impossible name
-        raise problem(name, f"cannot be read ({(getattr(error, 'strerror', '') or str(error)).lower()}).") from error
-    if stat.S_ISDIR(mode):
-        raise problem(name, "is a folder; give the name of a file in it.")
-    if not stat.S_ISREG(mode):
-        raise problem(name, "is not a regular file; write what it gives to a file first.")
+    except OSError as error:
+        raise problem(name, f"cannot be read ({reason(error)}).") from error
+    except MemoryError as error:
+        raise problem(name, "is larger than the memory there is; read a part of it.") from error
 
 
 def _unpacked(name: str, packed: IO[bytes], limit: int) -> IO[bytes]:
@@ -193,7 +187,6 @@ def _with_kind(file: InputFile) -> InputFile:
 
 
 def _kind_of_zip(file: InputFile) -> str:
-    """Return the kind of a zip archive; raise if it unpacks to more than the limit."""
     try:
         with zipfile.ZipFile(file.stream) as archive:
             members = archive.infolist()

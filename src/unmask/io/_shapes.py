@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from scipy.spatial.distance import squareform
 
 from .._typing import Array
 from ..checking import WrongPair, check_dissimilarities, quote, rounding_level
@@ -19,16 +20,16 @@ from ._layout import Layout
 if TYPE_CHECKING:
     import pandas as pd
 
-_NOT_SQUARE = "dissimilarities are a square table, one row and one column per object: is this a table of features?"
+Place = Callable[[int, int], tuple[int | None, int | None]]
 
 
 @dataclass
 class Square:
-    """A square table, NaN where nothing is given; the place of each cell in the file; and phrases that describe it."""
+    """A square table, NaN where nothing is given; the row and column of a pair in the file; and what was detected."""
 
     values: Array
     labels: list[Any] | None
-    place: Callable[[int, int], tuple[int | None, int | None]]
+    place: Place
     detected: tuple[str, ...]
     ratings: pd.DataFrame | None = None
     scale: tuple[float, float] | None = None  # the smallest and the largest rating
@@ -39,8 +40,12 @@ def read_square(cells: Cells, layout: Layout, aggregate: str | None) -> Square:
     if cells.complete and len(cells.head) == layout.skip:
         raise cells.file.problem("has a header and no rows below it; write the table again.")
     if layout.shape == "long":
-        return _of_pairs(cells, layout, aggregate)
-    return {"condensed": _of_condensed, "lower": _of_triangle, "square": _of_table}[layout.shape](cells, layout)
+        square = _read_pairs(cells, layout, aggregate)
+    else:
+        readers = {"condensed": _read_condensed, "lower": _read_triangle, "square": _read_table}
+        square = readers[layout.shape](cells, layout)
+    square.detected = (*cells.detected, *square.detected)
+    return square
 
 
 def _where(above: Any, left: Any) -> str:
@@ -52,37 +57,32 @@ def _where(above: Any, left: Any) -> str:
 # ---- square tables
 
 
-def _of_table(cells: Cells, layout: Layout) -> Square:
+def _read_table(cells: Cells, layout: Layout) -> Square:
     file, skip, above = cells.file, layout.skip, layout.header
     first, width = int(layout.labelled), len(cells.head[skip].cells)
     n = width - first - layout.extra
-
-    def require_square(rows: int) -> None:
-        if rows != n or (above is not None and len(above) != n):
-            raise file.problem(
-                f"has {rows} rows and {n if above is None else len(above)} columns of numbers; {_NOT_SQUARE}"
-            )
-
-    if cells.complete and len(cells.head) - skip < n:
-        require_square(len(cells.head) - skip)  # before a text in a table of features is called a wrong number
+    n_rows, n_columns = cells.n_rows - skip, n if above is None else len(above)
+    ragged = any(len(row.cells) != width for row in cells.head[skip:])
+    if {n_rows, n_columns} != {n} and not ragged:  # before a text in a table of features is called a wrong number
+        raise file.problem(
+            f"has {n_rows} rows and {n_columns} columns of numbers; dissimilarities are a square table, one row and "
+            "one column per object: is this a table of features?"
+        )
     frame = cells.frame(skip, width, range(first), numeric=True)
     left = list(frame[0]) if first else None
-    frame = frame.iloc[:, first : width - layout.extra]
-    require_square(len(frame))
     labels, order = _agreed_labels(cells, skip, left, above)
-    values = np.ascontiguousarray(frame.to_numpy())
+    values = np.ascontiguousarray(frame.iloc[:, first : width - layout.extra].to_numpy())
     del frame
     if not values.flags.writeable or values.dtype not in (np.float32, np.float64):
         values = np.array(values, dtype=np.float32 if values.dtype == np.float32 else np.float64)
     values = values if order is None else values[:, order]
-    below, over = halves_filled(values)
+    below, over = _filled_halves(values)
     shape = "square" if below == over else "lower triangle" if below else "upper triangle"
     moved = () if order is None else ("columns put into the order of the rows",)
-    across = range(n) if order is None else order
     return Square(
         values,
         labels,
-        lambda i, j: (cells.line(i, skip), across[j] + 1 + first - cells.labelled),
+        lambda i, j: (cells.line(i, skip), (j if order is None else order[j]) + 1 + first - cells.labelled),
         (_where(above, left), *moved, *cells.decimal_detected, f"{times(n, n)} {shape}"),
     )
 
@@ -91,17 +91,16 @@ def _agreed_labels(
     cells: Cells, skip: int, left: list[Any] | None, above: list[Any] | None
 ) -> tuple[list[Any] | None, list[int] | None]:
     """Return the labels of the objects, and the order that brings the columns into that of the rows, if needed."""
-    shift = 1 + (left is not None) - cells.labelled
     _require_unique(cells, left, lambda at: {"row": cells.line(at, skip)})
-    _require_unique(cells, above, lambda at: {"column": at + shift})
+    _require_unique(cells, above, lambda at: {"column": at + 1 + (left is not None) - cells.labelled})
     if left is None or above is None or left == above:
         return (above if left is None else left), None
     at = {str(label): position for position, label in enumerate(above)}
-    in_rows, there = [label for label in left if str(label) not in at], set(map(str, left))
+    in_rows, in_columns = [label for label in left if str(label) not in at], set(at) - set(map(str, left))
     if in_rows:
         raise cells.file.problem(
             f"the labels of rows and columns disagree: {quote(in_rows)} only in the first column, "
-            f"{quote(label for label in at if label not in there) or 'none'} only in the first row; give both the same."
+            f"{quote(sorted(in_columns)) or 'none'} only in the first row; give both the same."
         )
     order = [at[str(label)] for label in left]
     return left, None if order == sorted(order) else order
@@ -109,26 +108,25 @@ def _agreed_labels(
 
 def _require_unique(cells: Cells, labels: list[Any] | None, place: Callable[[int], dict[str, int]]) -> None:
     seen: dict[str, int] = {}
-    for at, label in enumerate(labels or ()):
-        if not str(label).strip():
+    for at, label in enumerate(map(str, labels or ())):
+        if not label.strip():
             raise cells.file.problem("an object has no label; give it one.", **place(at))
-        if seen.setdefault(str(label), at) != at:
-            ((kind, other),) = place(seen[str(label)]).items()
+        if seen.setdefault(label, at) != at:
+            ((kind, other),) = place(seen[label]).items()
             raise cells.file.problem(
-                f"the label {str(label)!r} is that of {kind} {other} too; give every object a label of its own.",
-                **place(at),
+                f"the label {label!r} is that of {kind} {other} too; give every object a label of its own.", **place(at)
             )
 
 
 # ---- a lower triangle, and one number per pair
 
 
-def _of_triangle(cells: Cells, layout: Layout) -> Square:
+def _read_triangle(cells: Cells, layout: Layout) -> Square:
     file, labelled = cells.file, int(layout.labelled)
     rows = list(cells.rows(layout.skip))
     first = len(rows[0].cells) - labelled
     for at, row in enumerate(rows):
-        if len(row.cells) - labelled != first + at or not 1 - labelled <= first <= 1:
+        if len(row.cells) - labelled != first + at or first not in (0, 1) or first + labelled == 0:
             raise file.problem(
                 f"has {len(row.cells)} cells where a lower triangle has {at + 1 + labelled * first}, one more than in "
                 "the row above; is a delimiter missing, or one too many?",
@@ -146,149 +144,127 @@ def _of_triangle(cells: Cells, layout: Layout) -> Square:
     n = len(rows) + shift
     if layout.header is not None and len(layout.header) != n:
         raise file.problem(f"names {len(layout.header)} objects in its header, but has rows for {n}; name each once.")
-    file.require_room(n * n * 8, f"has the pairs of {n} objects")
-    values = np.full((n, n), np.nan)
+    values = _empty(file, n)
     for at, numbers_of_row in enumerate(numbers, shift):
         values[at, : len(numbers_of_row)] = numbers_of_row
     left = [cells.plain(row.cells[0]) for row in rows] if labelled else None
     labels, order = _agreed_labels(cells, layout.skip, left, layout.header)
     if order is not None:
         raise file.problem("names the objects in another order in its header than in its first column; use one.")
-    said = f"lower triangle of {n} objects, {'with' if diagonal else 'without'} diagonal"
+    shape = f"lower triangle of {n} objects, {'with' if diagonal else 'without'} diagonal"
     return Square(
         values,
         labels,
         lambda i, j: (rows[max(i, j) - shift].line, min(i, j) + 1 + labelled),
-        (_where(layout.header, left), *cells.decimal_detected, said),
+        (_where(layout.header, left), *cells.decimal_detected, shape),
     )
 
 
-def _of_condensed(cells: Cells, layout: Layout) -> Square:
-    file, skip = cells.file, layout.skip
+def _empty(file: InputFile, n: int, more: str = "") -> Array:
+    """Return a table of missing dissimilarities, if there is room for it."""
+    file.require_room(n * n * 8, f"names {n:,} objects{more}")
+    return np.full((n, n), np.nan)
+
+
+def _read_condensed(cells: Cells, layout: Layout) -> Square:
     if max(len(row.cells) for row in cells.head) == 1:
-        values = cells.frame(skip, 1, numeric=True)[0].to_numpy()
-
-        def place(at: int) -> tuple[int, int]:
-            return cells.line(at, skip), 1
-
+        values = cells.frame(layout.skip, 1, numeric=True)[0].to_numpy()
     else:
-        found = [(row.line, at + 1, cells.number(row, at)) for row in cells.rows(skip) for at in range(len(row.cells))]
-        values = np.array([number for *_, number in found])
-
-        def place(at: int) -> tuple[int, int]:
-            return found[at][:2]
-
+        values = np.array([cells.number(row, at) for row in cells.rows(layout.skip) for at in range(len(row.cells))])
     n = round((1 + np.sqrt(1 + 8 * len(values))) / 2)
     if n * (n - 1) // 2 != len(values):
         near = [k * (k - 1) // 2 for k in (n - 1, n, n + 1)]
-        raise file.problem(
+        raise cells.file.problem(
             f"has {len(values)} numbers in one line, but a condensed table of n objects has n(n-1)/2 of them, such as "
             f"{near[0]}, {near[1]} or {near[2]}; is it cut off, or a table of features?"
         )
-    file.require_room(n * n * 8, f"has the pairs of {n} objects")
-    square = np.zeros((n, n), dtype=np.float32 if values.dtype == np.float32 else np.float64)
-    start = 0
-    for i in range(n - 1):  # row by row: the places of all pairs at once would take more room than the table
-        end = start + n - 1 - i
-        square[i, i + 1 :] = square[i + 1 :, i] = values[start:end]
-        start = end
+    cells.file.require_room(n * n * 8, f"has the pairs of {n:,} objects")
+    kind = np.float32 if values.dtype == np.float32 else np.float64
 
-    def place_of_pair(i: int, j: int) -> tuple[int, int]:
+    def place(i: int, j: int) -> tuple[int, int]:
         i, j = sorted((i, j))
-        return place(i * n - i * (i + 1) // 2 + j - i - 1)
+        at = i * n - i * (i + 1) // 2 + j - i - 1
+        for row in cells.rows(layout.skip):
+            if at < len(row.cells):
+                return row.line, at + 1
+            at -= len(row.cells)
+        raise AssertionError("a pair of the table is a cell of the file")  # pragma: no cover
 
-    said = f"condensed, {len(values)} pairs of {n} objects"
-    return Square(square, None, place_of_pair, ("no labels", *cells.decimal_detected, said))
+    shape = f"condensed, {len(values)} pairs of {n} objects"
+    values = squareform(values.astype(kind, copy=False), checks=False)
+    return Square(values, None, place, ("no labels", *cells.decimal_detected, shape))
 
 
 # ---- lists of pairs
 
 
-def _of_pairs(cells: Cells, layout: Layout, aggregate: str | None) -> Square:
+def _read_pairs(cells: Cells, layout: Layout, aggregate: str | None) -> Square:
     """Read pairs, NaN for those that are not named; one that occurs again has the same number, or is combined."""
     import pandas as pd
 
-    file, width = cells.file, 3 if layout.rater is None else 4
-    frame = cells.frame(layout.skip, width, {*range(width)} - {layout.value}, numeric=True)
-    ends = [_labels_of(frame[at]) for at in layout.ends]
-    for end, at in zip(ends, layout.ends, strict=True):
-        empty = (end.isna() | (end == "")).to_numpy()
+    file, skip, width = cells.file, layout.skip, 3 if layout.rater is None else 4
+    frame = cells.frame(skip, width, {*range(width)} - {layout.value}, numeric=True)
+    for at in layout.ends:
+        empty = (frame[at].isna() | (frame[at] == "")).to_numpy()
         if empty.any():
-            row = cells.line(int(np.argmax(empty)), layout.skip)
+            row = cells.line(int(np.argmax(empty)), skip)
             raise file.problem("an object has no label; give it one.", row=row, column=at + 1)
-    if len({pd.api.types.infer_dtype(end) for end in ends}) > 1:
-        ends = [end.astype(str) for end in ends]
-    codes, labels = pd.factorize(np.column_stack([end.to_numpy(dtype=object) for end in ends]).ravel())
+        if frame[at].dtype.kind == "f" and (frame[at] == frame[at].round()).all():
+            frame[at] = frame[at].astype(np.int64)  # whole numbers in an array of floating point
+    ends = frame[list(layout.ends)].astype(object)
+    if len({pd.api.types.infer_dtype(frame[at]) for at in layout.ends}) > 1:
+        ends = ends.astype(str)
+    codes, labels = pd.factorize(ends.to_numpy().ravel())
     lower, upper = np.sort(codes.reshape(-1, 2), axis=1).T
-    judged = pd.DataFrame({"i": lower, "j": upper, "x": frame[layout.value].to_numpy(dtype=np.float64)}).dropna()
-    n = len(labels)
-    file.require_room(n * n * 8, f"names {n:,} objects in {len(frame):,} pairs")
-    groups = judged.groupby(["i", "j"], sort=False)["x"]
-    n_raters = None if layout.rater is None else int(frame[layout.rater].replace("", None).nunique())
-    if aggregate is None and layout.rater is not None:
-        named = int((first := judged.drop_duplicates(["i", "j"]))["i"].ne(first["j"]).sum())
-        raise file.problem(
-            f"holds {len(judged):,} ratings of {named:,} pairs of {n:,} objects by {n_raters:,} raters, named in "
-            f"column {layout.rater + 1}; combine them, for example with aggregate='mean', and if a high rating "
-            "means that two objects are alike, add similarity='reverse'."
-        )
-
-    def place(row: int) -> tuple[int, int]:
-        return cells.line(row, layout.skip), layout.value + 1
-
-    if aggregate is None:
-        _require_agreement(file, judged, groups.transform("first"), labels, place)
+    numbers = pd.DataFrame({"i": lower, "j": upper, "x": frame[layout.value].to_numpy(dtype=np.float64)}).dropna()
+    n, names = len(labels), pd.Index(labels)
+    values = _empty(file, n, f" in {len(frame):,} pairs")
+    groups = numbers.groupby(["i", "j"], sort=False)["x"]
     combined = groups.agg(aggregate or "first")
     i, j = (combined.index.get_level_values(level) for level in ("i", "j"))
-    values = np.full((n, n), np.nan)
-    values[i, j] = values[j, i] = combined.to_numpy()
     detected = [f"list of pairs, {int((i != j).sum())} of the {n * (n - 1) // 2} pairs of {n} objects"]
+    n_raters = None if layout.rater is None else int(frame[layout.rater].replace("", None).nunique())
     ratings = None
     if aggregate is not None:
         ratings = pd.DataFrame({aggregate: combined, "count": groups.size(), "spread": groups.std()})
-        names = pd.Index(labels)
         ratings.index = pd.MultiIndex.from_arrays([names.take(i), names.take(j)], names=["object", "other"])
-        detected.append(_describe(ratings, len(judged), n_raters, aggregate))
+        detected.append(_describe(ratings, len(numbers), n_raters, aggregate))
+    elif layout.rater is not None:
+        raise file.problem(
+            f"holds {len(numbers):,} ratings of {(i != j).sum():,} pairs of {n:,} objects by {n_raters:,} raters, "
+            f"named in column {layout.rater + 1}; combine them, for example with aggregate='mean', and if a high "
+            "rating means that two objects are alike, add similarity='reverse'."
+        )
+    else:
+        _require_agreement(cells, layout, numbers, groups.transform("first"), names)
+    values[i, j] = values[j, i] = combined.to_numpy()
 
-    def place_of_pair(i: int, j: int) -> tuple[int | None, int | None]:
-        rows = judged.index[(judged["i"] == min(i, j)) & (judged["j"] == max(i, j))]
-        return place(int(rows[0])) if len(rows) else (None, None)
+    def place(i: int, j: int) -> tuple[int | None, int | None]:
+        rows = numbers.index[(numbers["i"] == min(i, j)) & (numbers["j"] == max(i, j))]
+        return (cells.line(int(rows[0]), skip), layout.value + 1) if len(rows) else (None, None)
 
-    scale = (float(judged["x"].min()), float(judged["x"].max())) if len(judged) else None
-    return Square(values, list(labels), place_of_pair, (*cells.decimal_detected, *detected), ratings, scale)
-
-
-def _labels_of(end: pd.Series[Any]) -> pd.Series[Any]:
-    """Return labels as they were written; whole numbers in an array of floating point are whole."""
-    if end.dtype.kind == "f" and (end == end.round()).all():
-        return end.astype(np.int64)
-    return end
+    scale = (float(numbers["x"].min()), float(numbers["x"].max())) if len(numbers) else None
+    return Square(values, list(labels), place, (*cells.decimal_detected, *detected), ratings, scale)
 
 
 def _require_agreement(
-    file: InputFile,
-    judged: pd.DataFrame,
-    first: pd.Series[Any],
-    labels: Any,
-    place: Callable[[int], tuple[int, int]],
+    cells: Cells, layout: Layout, numbers: pd.DataFrame, first: pd.Series[Any], names: pd.Index
 ) -> None:
     """Raise if a pair occurs again with another number."""
-    x: Array = judged["x"].to_numpy()
-    level = rounding_level(x, float(np.abs(x[np.isfinite(x)]).max(initial=0.0)))
+    x: Array = numbers["x"].to_numpy()
     with np.errstate(invalid="ignore"):  # infinite numbers are reported later
-        wrong = np.abs(x - first.to_numpy()) > level
+        wrong = np.abs(x - first.to_numpy()) > rounding_level(x, float(np.abs(x[np.isfinite(x)]).max(initial=0.0)))
     if not wrong.any():
         return
-    at = judged.index[int(np.argmax(wrong))]
-    i, j, value = judged.loc[at]
-    same = judged.index[(judged["i"] == i) & (judged["j"] == j)]
-    row, column = place(int(at))
-    raise file.problem(
-        f"{value:g} for the pair {str(labels[int(i)])!r} and {str(labels[int(j)])!r}, but {first[at]:g} in row "
-        f"{place(int(same[0]))[0]}; keep one row per pair, or combine them with aggregate='mean' if several raters "
-        "judged it.",
-        row=row,
-        column=column,
+    at = numbers.index[int(np.argmax(wrong))]
+    i, j, value = numbers.loc[at]
+    one = numbers.index[(numbers["i"] == i) & (numbers["j"] == j)][0]
+    raise cells.file.problem(
+        f"{value:g} for the pair {str(names[int(i)])!r} and {str(names[int(j)])!r}, but {first[at]:g} in row "
+        f"{cells.line(int(one), layout.skip)}; keep one row per pair, or combine them with aggregate='mean' if several "
+        "raters judged it.",
+        row=cells.line(int(at), layout.skip),
+        column=layout.value + 1,
     )
 
 
@@ -342,8 +318,7 @@ def read_phylip(file: InputFile, lines: Iterable[str]) -> Square:
         rows.append((number, [" ".join(cells[:at]), *cells[at:]]))
     if len(rows) != n:
         raise file.problem(f"promises {n} objects in its first row, but has {len(rows)}; correct the number.")
-    file.require_room(n * n * 8, f"names {n:,} objects")
-    values = np.full((n, n), np.nan)
+    values = _empty(file, n)
     for at, (number, cells) in enumerate(rows):
         for column, cell in enumerate(cells[1:]):
             if (value := as_number(cell, ".")) is None:
@@ -356,22 +331,12 @@ def read_phylip(file: InputFile, lines: Iterable[str]) -> Square:
 # ---- the check
 
 
-@dataclass(frozen=True)
-class _Labelled(ArraySource):
-    """A square table with labels, by which the check names objects."""
-
-    labels: Any = None
-    average = "pass symmetrize='mean' to average the two"
-
-
 def check_square(file: InputFile, square: Square, symmetrize: str | None) -> None:
     """Raise unless the table holds dissimilarities; make it exactly symmetric, with zeros on its diagonal."""
-    complete_halves(square.values)
-    if symmetrize == "mean":
-        square.values = averaged(square.values)
-        square.detected += ("the two halves averaged",)
+    complete(square, symmetrize)
     try:
-        check_dissimilarities(_Labelled(square.values, square.labels), workers=Workers(1), warn=False)
+        source = ArraySource(square.values, square.labels, "pass symmetrize='mean' to average the two")
+        check_dissimilarities(source, workers=Workers(1), warn=False)
     except WrongPair as error:
         row, column = square.place(*error.pair)
         raise file.problem(str(error), row=row, column=column) from None
@@ -379,25 +344,29 @@ def check_square(file: InputFile, square: Square, symmetrize: str | None) -> Non
         raise file.problem(str(error)) from None
     if not np.array_equal(square.values, square.values.T, equal_nan=True):
         apart = np.nanmax(np.abs(square.values - square.values.T))
-        square.values = averaged(square.values)
+        square.values = _averaged(square.values)
         square.detected += (f"the two halves, which differ by rounding (at most {apart:.2g}), averaged",)
     np.fill_diagonal(square.values, 0.0)
 
 
-def averaged(values: Array) -> Array:
+def complete(square: Square, symmetrize: str | None) -> None:
+    """Fill a half that is wholly empty from the other one, or average the two if that is asked for."""
+    values = square.values
+    below, above = _filled_halves(values)
+    if above != below:
+        np.copyto(values, values.T.copy(), where=np.isnan(values))
+    if symmetrize == "mean":
+        square.values = _averaged(values)
+        square.detected += ("the two halves averaged",)
+
+
+def _averaged(values: Array) -> Array:
     """Return the mean of the two numbers of each pair; where one is missing the other."""
     mean = (values + values.T) / 2
     return np.where(np.isnan(mean), np.fmax(values, values.T), mean)
 
 
-def complete_halves(values: Array) -> None:
-    """Fill a half that is wholly empty from the other one."""
-    below, above = halves_filled(values)
-    if above != below:
-        np.copyto(values, values.T.copy(), where=np.isnan(values))
-
-
-def halves_filled(values: Array) -> tuple[bool, bool]:
+def _filled_halves(values: Array) -> tuple[bool, bool]:
     """Tell whether anything is given below the diagonal, and above it."""
     n = len(values)
     below = any(not np.isnan(values[i, :i]).all() for i in range(n))

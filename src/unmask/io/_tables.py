@@ -12,10 +12,10 @@ import numpy as np
 
 from ..checking import find_labels, is_missing, is_unlabelled, quote
 from ._cells import Cells, FormatOptions, as_text, is_text, typed
-from ._dissimilarities import DissimilarityFile, checked, open_cells, phylip_square
+from ._dissimilarities import DissimilarityFile, checked, open_cells
 from ._files import FileProblem, InputFile, open_input, times
-from ._layout import Layout, find_layout
-from ._shapes import read_square
+from ._layout import Layout, find_layout, first_row
+from ._shapes import Square, read_square
 from ._text import open_text
 from ._typed import open_typed
 
@@ -68,9 +68,7 @@ def read_table(
     index : str or bool, optional
         The column that holds the labels; False for none. By default a column named id, label, name or the like,
         or else the first column if it holds text and each label once.
-    header : bool, optional
-        Whether the first row names the columns; detected by default.
-    delimiter, decimal, encoding, sheet, max_expanded, name
+    delimiter, decimal, header, encoding, sheet, max_expanded, name
         As for `read_dissimilarities`.
 
     Returns
@@ -93,7 +91,6 @@ def read_table(
     36
     """
     options = FormatOptions(delimiter, decimal, header, encoding, sheet)
-    _require_index(index)
     with open_input(path, max_expanded, name) as file:
         return _table_of(file, options, index)[0]
 
@@ -150,7 +147,6 @@ def read_known(
     if isinstance(columns, str):
         raise ValueError(f"columns={columns!r} must be a list of names; for one column pass [{columns!r}].")
     options = FormatOptions(delimiter, decimal, header, encoding, sheet)
-    _require_index(index)
     with open_input(path, max_expanded, name) as file:
         read, repeated = _table_of(file, options, index)
         if repeated is not None:
@@ -207,19 +203,19 @@ def read_data(
     options = FormatOptions(delimiter, decimal, header, encoding, sheet)
     with open_input(path, max_expanded, name) as file:
         cells = open_cells(file, options)
-        if cells is None:
-            read = checked(file, phylip_square(file, options))
-            return replace(read, detected=(*read.detected, "taken for dissimilarities: PHYLIP"))
-        sure = False
+        sure, why = True, "PHYLIP"
         try:
-            layout = find_layout(cells, "auto", options.header)
-            sure, why = _judged(cells, layout)
-            square = read_square(cells, layout, None)
-            square.detected = (*cells.detected, *square.detected)
+            if isinstance(cells, Square):
+                square = cells
+            else:
+                sure = False
+                layout = find_layout(cells, "auto", options.header)
+                sure, why = _judged(cells, layout)
+                square = read_square(cells, layout, None)
             read = checked(file, square)
             return replace(read, detected=(*read.detected, f"taken for dissimilarities: {why}"))
         except FileProblem as problem:
-            if sure:
+            if sure or isinstance(cells, Square):
                 raise
             table, _ = _table_of(file, options, None, cells)
             why = problem.what.split(";")[0].rstrip(".")
@@ -227,7 +223,7 @@ def read_data(
 
 
 def _judged(cells: Cells, layout: Layout) -> tuple[bool, str]:
-    """Tell whether an arrangement can only be one of dissimilarities, and why; raise if it is hardly one."""
+    """Tell whether a layout can only be one of dissimilarities, and why; raise if it is hardly one."""
     if layout.shape == "condensed":
         if layout.header is not None:
             raise cells.file.problem("its one column has a name")
@@ -238,21 +234,15 @@ def _judged(cells: Cells, layout: Layout) -> tuple[bool, str]:
     rows = [row.cells for row in cells.head[layout.skip :] if len(row.cells) > max(layout.ends)]
     one, two = ([row[at] for row in rows] for at in layout.ends)
     objects = {*one, *two}
-    numbered = not any(is_text(cell, cells.decimal) for cell in objects)
+    texts = sum(is_text(cell, cells.decimal) for cell in objects)
     n_pairs = len({frozenset(pair) for pair in zip(one, two, strict=True)})
     few = cells.complete and n_pairs < 0.25 * len(objects) * (len(objects) - 1)
-    if layout.rater is None and (not {*one} & {*two} or (numbered and few)):
+    if layout.rater is None and (not {*one} & {*two} or (not texts and few)):
         raise cells.file.problem("three columns, whose first two do not name the same objects")
-    sure = layout.rater is not None or all(is_text(cell, cells.decimal) for cell in objects)
-    return sure, "a list of pairs of the same objects"
+    return layout.rater is not None or texts == len(objects), "a list of pairs of the same objects"
 
 
 # ---- tables
-
-
-def _require_index(index: Any) -> None:
-    if not isinstance(index, str | None) and index is not False:
-        raise ValueError(f"index={index!r} must be the name of a column, False for none, or None to detect it.")
 
 
 def _table_of(
@@ -261,61 +251,49 @@ def _table_of(
     """Read a table from an open file; also return why a column that may hold labels was not used for them."""
     from pandas.api import types
 
+    if not isinstance(index, str | None) and index is not False:
+        raise ValueError(f"index={index!r} must be the name of a column, False for none, or None to detect it.")
     if cells is None:
         cells = open_text(file, options) if file.kind == "text" else open_typed(file, options)
     names, skip = _names(cells, cells.named if options.header is None else options.header)
-    width = len(names)
     likely = {at for at, name in enumerate(names) if _is_label_name(name) or name == index or (at == 0 and not name)}
-    frame = cells.frame(skip, width, likely, numeric=False)
-    trailing = width > 1 and not names[-1] and skip and frame.iloc[:, -1].isna().all()
-    if trailing:
-        names, frame = names[:-1], frame.iloc[:, :-1].copy()
-    if cells.labelled and index is not None:
-        names, frame = names[1:], frame.iloc[:, 1:].copy()
-    _require_distinct(file, names, cells.head[0].line or None)
+    frame = cells.frame(skip, len(names), likely, numeric=False)
+    empty = len(names) > 1 and not names[-1] and skip and frame.iloc[:, -1].isna().all()
+    own = cells.labelled and index is not None  # the file's own labels, which are not wanted
+    kept = slice(int(own), len(names) - bool(empty))
+    names, frame = names[kept], frame.iloc[:, kept].copy()
+    _require_distinct(cells, names)
+    frame.columns = [name or f"x{at + 1}" for at, name in enumerate(names)]  # type: ignore[assignment]
+    label_at = _label_column(file, frame, index, unnamed=not names[0])
     detected = [*(["gzip"] if file.packed else []), *cells.detected]
     if cells.named is None:
-        detected += ["names in the first row"] if skip else ["no header: columns named x1, x2 …"] * (width > 1)
+        detected += ["names in the first row"] if skip else ["no header: columns named x1, x2 …"] * (len(names) > 1)
     detected += cells.decimal_detected
-    unnamed = not names[0]
-    frame.columns = [name or f"x{at + 1}" for at, name in enumerate(names)]  # type: ignore[assignment]
-    label_at = _label_column(file, frame, index, unnamed=unnamed)
-    labels = None if label_at is None else list(frame.iloc[:, label_at])
-    if labels is not None and not (cells.labelled and label_at == 0):
-        labels = list(map(as_text, labels))
-    for at, name in enumerate(frame.columns):
-        if at == label_at:
-            continue
+    for at in set(range(frame.shape[1])) - {label_at}:
         if at in likely and cells.named is None:
             frame.isetitem(at, typed(frame.iloc[:, at], cells.decimal).array)
         head = [row.cells[at] for row in cells.head[skip:] if at < len(row.cells)]
-        detected += _doubts(cells, skip, name, frame.iloc[:, at], head)
-    frame, why = _labelled(cells, skip, frame, label_at, labels, index, detected)
+        detected += _doubts(cells, skip, frame.iloc[:, at], head)
+    frame, phrase, why = _labelled(cells, skip, frame, label_at, asked=isinstance(index, str))
     if not frame.size:
         raise file.problem("holds no features beside its labels; add a column.")
     texts = [name for name, kind in frame.dtypes.items() if not types.is_numeric_dtype(kind)]
-    detected += ["an empty last column left out"] if trailing else []
-    detected += [f"{times(*frame.shape)} table", f"text in {quote(texts)}" if texts else "all numbers"]
-    return TableFile(frame, tuple(detected), file.path), why
+    detected += [phrase, *(["an empty last column left out"] if empty else []), f"{times(*frame.shape)} table"]
+    return TableFile(frame, (*detected, f"text in {quote(texts)}" if texts else "all numbers"), file.path), why
 
 
-def _doubts(cells: Cells, skip: int, name: str, column: pd.Series[Any], head: list[str]) -> list[str]:
-    """Return phrases for a column that begins with numbers and is text, and for numbers that may be codes."""
-    if column.dtype.kind in "iufb":
-        code = next((cell for cell in head if len(cell) > 1 and cell[0] == "0" and cell.isdigit()), None)
-        if code is not None:
-            return [f"column {name!r} has leading zeros ({code!r}) and is read as numbers; is it a code?"]
-        large = next((cell for cell in head if cell.isdigit() and int(cell) > 2**53), None)
-        if large is not None and column.dtype.kind == "f":
-            return [
-                f"column {name!r} has whole numbers of more than 15 digits ({large}), which are rounded; is it a code?"
-            ]
-        return []
-    if any(is_text(cell, cells.decimal) for cell in head):
+def _doubts(cells: Cells, skip: int, column: pd.Series[Any], head: list[str]) -> list[str]:
+    """Return a phrase for a column of text that begins with numbers, or of numbers that may be codes."""
+    if column.dtype.kind in "iuf":
+        read = (lambda cell: as_text(float(cell))) if column.dtype.kind == "f" else (lambda cell: str(int(cell)))
+        code = next((cell for cell in head if cell.isdecimal() and cell.isascii() and read(cell) != cell), None)
+        return [] if code is None else [f"column {column.name!r} holds {code!r}, read as {read(code)}; is it a code?"]
+    if column.dtype.kind == "b" or any(is_text(cell, cells.decimal) for cell in head):
         return []
     texts = ((row, cell) for row, cell in enumerate(column) if isinstance(cell, str) and is_text(cell, cells.decimal))
-    row, cell = next(texts, (0, None))
-    return [] if cell is None else [f"column {name!r} is text because of {cell[:40]!r} in row {cells.line(row, skip)}"]
+    row, cell = next(texts, (0, ""))
+    because = f"column {column.name!r} is text because of {cell[:40]!r} in row {cells.line(row, skip)}"
+    return [because] if cell else []
 
 
 def _names(cells: Cells, header: bool | None) -> tuple[list[str], int]:
@@ -326,23 +304,21 @@ def _names(cells: Cells, header: bool | None) -> tuple[list[str], int]:
         return ["" if cells.labelled and not at else f"x{at + 1 - cells.labelled}" for at in range(len(first))], 0
     if not body:
         raise cells.file.problem("has a header and no rows below it; write the table again.")
-    names = [cells.plain(name) for name in first]
-    names[0] = names[0].lstrip("# ") if names[0].startswith("#") else names[0]
+    names = first_row(cells)
     # R leaves out the cell above the labels.
     return (["", *names] if len(names) == len(body[0]) - 1 else names), 1
 
 
 def _is_named(first: list[str], body: list[list[str]], decimal: str) -> bool:
+    """Tell whether the first row names the columns: by its texts, or as pandas numbers columns."""
     texts = [is_text(cell, decimal) for cell in first]
     if not body:
         return all(texts)
-    if len(first) == len(body[0]) - 1 or all(text or not cell for text, cell in zip(texts, first, strict=True)):
+    texts_or_blank = all(text or not cell for text, cell in zip(texts, first, strict=True))
+    numbered = not first[0] and first[1:] == [str(at) for at in range(len(first) - 1)]
+    if len(first) == len(body[0]) - 1 or texts_or_blank or numbered or any(map(_is_label_name, first)):
         return True
-    if not first[0] and first[1:] == [str(at) for at in range(len(first) - 1)]:
-        return True  # what pandas writes for columns without names
-    if any(map(_is_label_name, first)):
-        return True
-    columns = [[cells[at] for cells in body if at < len(cells)] for at in range(len(first))]
+    columns = ([row[at] for row in body if at < len(row)] for at in range(len(first)))
     return any(
         text and not any(is_text(cell, decimal) for cell in cells) for text, cells in zip(texts, columns, strict=True)
     )
@@ -353,14 +329,14 @@ def _is_label_name(name: str) -> bool:
     return name.strip().lstrip("#").replace("_", " ").replace("-", " ").casefold() in _LABEL_NAMES
 
 
-def _require_distinct(file: InputFile, names: list[str], row: int | None) -> None:
+def _require_distinct(cells: Cells, names: list[str]) -> None:
     first: dict[str, int] = {}
-    for at, name in enumerate(names):
+    for at, name in enumerate(names, 1):
         if name and first.setdefault(name, at) != at:
-            raise file.problem(
-                f"two columns are named {name!r} ({first[name] + 1} and {at + 1}); give each a name of its own.",
-                row=row,
-                column=at + 1,
+            raise cells.file.problem(
+                f"two columns are named {name!r} ({first[name]} and {at}); give each a name of its own.",
+                row=cells.head[0].line or None,
+                column=at,
             )
 
 
@@ -371,56 +347,36 @@ def _label_column(file: InputFile, frame: pd.DataFrame, index: str | bool | None
     """Return the column that may hold the labels."""
     from pandas.api import types
 
-    names = list(frame.columns)
-    if index is False:
-        return None
+    names, kind = list(frame.columns), frame.dtypes.iloc[0]
     if isinstance(index, str):
         return _position(file, names, index)
-    if unnamed:
-        return 0
-    named = next((at for at, name in enumerate(names) if _is_label_name(name)), None)
-    if named is not None:
-        return named
-    kind = frame.dtypes.iloc[0]
-    return None if len(names) < 2 or types.is_numeric_dtype(kind) or types.is_bool_dtype(kind) else 0
+    if index is False or unnamed:
+        return 0 if unnamed and index is None else None
+    numbers = types.is_numeric_dtype(kind) or types.is_bool_dtype(kind)
+    first = None if len(names) < 2 or numbers else 0
+    return next((at for at, name in enumerate(names) if _is_label_name(name)), first)
 
 
 def _labelled(
-    cells: Cells,
-    skip: int,
-    frame: pd.DataFrame,
-    at: int | None,
-    labels: list[Any] | None,
-    index: str | bool | None,
-    detected: list[str],
-) -> tuple[pd.DataFrame, str | None]:
-    """Set the labels of the rows; also return why a column that may hold them was not used."""
-    if at is None or labels is None:
-        detected.append("rows numbered")
-        return frame, None
-    name = frame.columns[at]
-    seen: set[str] = set()
+    cells: Cells, skip: int, frame: pd.DataFrame, at: int | None, *, asked: bool
+) -> tuple[pd.DataFrame, str, str | None]:
+    """Set the labels of the rows; also return a phrase for them, and why a column that may hold them was not used."""
+    if at is None:
+        return frame, "rows numbered", None
+    name, stored = frame.columns[at], cells.labelled and at == 0
+    labels = [label if stored else as_text(label) for label in frame.iloc[:, at]]
+    seen: set[Any] = set()
     for position, label in enumerate(labels):
         if label in seen or is_missing(label) or not str(label).strip():
-            wrong = f"the label {label!r} twice" if label in seen else "an empty label"
+            wrong = f"column {name!r} has {f'the label {label!r} twice' if label in seen else 'an empty label'}"
             row = cells.line(position, skip)
-            if isinstance(index, str):
-                raise cells.file.problem(
-                    f"column {name!r} has {wrong}; give every object a label of its own.", row=row, column=at + 1
-                )
-            why = f"column {name!r} has {wrong} in row {row}"
-            detected.append(f"rows numbered, since {why}")
-            return frame, why
+            if asked:
+                raise cells.file.problem(f"{wrong}; give every object a label of its own.", row=row, column=at + 1)
+            why = f"{wrong} in row {row}"
+            return frame, f"rows numbered, since {why}", why
         seen.add(label)
-    where = (
-        "stored with the table"
-        if cells.labelled and at == 0
-        else "in the first column"
-        if at == 0
-        else f"in column {name!r}"
-    )
-    detected.append(f"labels {where}")
-    return frame.drop(columns=name).set_axis(labels, axis=0), None
+    where = "stored with the table" if stored else f"in column {name!r}" if at else "in the first column"
+    return frame.drop(columns=name).set_axis(labels, axis=0), f"labels {where}", None
 
 
 def _position(file: InputFile, names: list[str], wanted: str) -> int:
@@ -433,21 +389,20 @@ def _position(file: InputFile, names: list[str], wanted: str) -> int:
 
 def _joined(file: InputFile, table: pd.DataFrame, objects: pd.Index) -> tuple[Any, tuple[str, ...]]:
     """Return the row of each object, and phrases for how rows were joined."""
-    if is_unlabelled(table.index) or (is_unlabelled(objects) and (find_labels(table.index, objects) < 0).all()):
+    at = find_labels(table.index, objects)
+    if is_unlabelled(table.index) or (is_unlabelled(objects) and (at < 0).all()):
         if len(table) != len(objects):
             raise file.problem(
                 f"has {len(table)} rows and no labels in common with the {len(objects)} objects; give it a column of "
                 "labels, or one row per object."
             )
         return np.arange(len(objects)), ("without labels to join by, rows taken in the order of the objects",)
-    at = find_labels(table.index, objects)
     if (at < 0).any():
         raise file.problem(
             f"has no row for {quote(objects[at < 0])}; add the rows, or leave these objects out. It has rows for "
             f"{quote(table.index)}."
         )
-    surplus = np.setdiff1d(np.arange(len(table)), at)
-    if not len(surplus):
-        return at, ("joined by label",)
-    rows = "row" if len(surplus) == 1 else "rows"
-    return at, ("joined by label", f"{len(surplus)} {rows} of other objects left out: {quote(table.index[surplus])}")
+    others = table.index.delete(at)
+    rows = "row" if len(others) == 1 else "rows"
+    left_out = (f"{len(others)} {rows} of other objects left out: {quote(others)}",) if len(others) else ()
+    return at, ("joined by label", *left_out)

@@ -1,14 +1,13 @@
 """Text files: encoding, delimiter and decimal mark are detected from the first lines, then pandas reads the cells.
 
-Only where pandas fails, or leaves a doubt, is the file read again by the csv module: to name the row and the column of
-what is wrong.
+Where pandas fails, or would read cells in a way of its own, the csv module reads the file, to name the row and column
+of what is wrong.
 """
 
 from __future__ import annotations
 
 import csv
 import io
-import re
 import warnings
 from collections.abc import Collection, Iterable, Iterator
 from contextlib import contextmanager, suppress
@@ -16,17 +15,26 @@ from dataclasses import dataclass
 from itertools import chain, islice, pairwise
 from typing import TYPE_CHECKING, Any
 
-from ._cells import DECIMAL_COMMA, DELIMITERS, MISSING, Cells, FormatOptions, Row, find_decimal, is_text, typed
+from ._cells import (
+    DECIMAL_COMMA,
+    DELIMITERS,
+    HEAD_CHARACTERS,
+    HEAD_ROWS,
+    MISSING,
+    Cells,
+    FormatOptions,
+    Row,
+    find_decimal,
+    is_text,
+    typed,
+)
 from ._files import FileProblem, InputFile
 
 if TYPE_CHECKING:
     import pandas as pd
 
-_HEAD_LINES, _HEAD_CHARACTERS = 200, 2**20
 _JUDGED_LINES = 30  # from which the delimiter is detected
 _MARKS = {b"\xef\xbb\xbf": "utf-8-sig", b"\xff\xfe": "utf-16", b"\xfe\xff": "utf-16"}
-# Quotation marks that may stand within a cell, which pandas reads in a way of its own: `"b"x`, `""x`.
-_DOUBTFUL = r'"(?:(?<![{0}\r\n"]")(?<![{0}] ")|"(?<![^{0}\r\n]""))(?![{0}\r\n"])'
 
 
 @dataclass
@@ -35,25 +43,27 @@ class Text(Cells):
 
     encoding: str = "utf-8"
     delimiter: str | None = None
-    single: bool = False  # every blank delimits, rather than any number of them
     comments: int = 0  # lines at the beginning that are not part of the table
-    quoted: bool = False
+    quoted: bool = False  # there are quotation marks or NUL characters
     first_end: int = 0  # the line on which the first row ends
 
     def rows(self, skip: int = 0) -> Iterator[Row]:
-        """Read rows of cells, after the first ``skip``; blank lines are left out."""
+        """Read the rows after the first ``skip``, without blank ones."""
         with lines_of(self.file, self.encoding) as lines:
             body: Iterable[str] = islice(lines, self.comments, None)
-            if self.delimiter == " " and not self.single:
+            if self.delimiter == " ":
                 body = (line.replace("\t", " ").strip(" \r\n") + "\n" for line in body)
-            delimiter = self.delimiter or "\x1f"
-            reader = csv.reader(body, delimiter=delimiter, skipinitialspace=not self.single, strict=True)
+            reader = csv.reader(body, delimiter=self.delimiter or "\x1f", skipinitialspace=True, strict=True)
             line, at = self.comments + 1, 0
             while True:
                 try:
                     cells = next(reader, None)
                 except csv.Error as error:
-                    raise self.file.problem(_explained(error), row=line) from None
+                    raise self.file.problem(
+                        f"cannot be cut into cells ({error}); close every quotation mark, double those within a cell, "
+                        "and put a delimiter after each cell.",
+                        row=line,
+                    ) from None
                 if cells is None:
                     return
                 cells = cells if self.quoted else [cell.rstrip() for cell in cells]
@@ -65,32 +75,33 @@ class Text(Cells):
                 line = self.comments + reader.line_num + 1
 
     def frame(self, skip: int, width: int, text: Collection[int] = (), *, numeric: bool) -> pd.DataFrame:
-        """Read by pandas, or where this fails or is not sure by the csv module."""
+        """Read by pandas; where this fails, or leaves a doubt, by the csv module."""
         from pandas.api import types
 
-        self.require_width(self.head[skip:], width)
+        # pandas reads `"a"b` as `ab`, and ends cells at NUL: the csv module refuses both.
+        self.require_width(self.rows(skip) if self.quoted else self.head[skip:], width)
         frame = self._by_pandas(skip, width, text, numeric=numeric)
         if frame is None:
             return super().frame(skip, width, text, numeric=numeric)
         for at, kind in frame.dtypes.items():
-            if at in text or (types.is_numeric_dtype(kind) and not (numeric and types.is_bool_dtype(kind))):
+            truth = types.is_bool_dtype(kind)
+            if at in text or (types.is_numeric_dtype(kind) and not truth):
                 continue
             if numeric:
                 return super().frame(skip, width, text, numeric=True)
-            if not types.is_bool_dtype(kind):
-                missing = frame[at].isna()
-                cells = ["" if none else str(cell) for cell, none in zip(frame[at], missing, strict=True)]
-                frame[at] = typed(cells if self.quoted else map(str.rstrip, cells), self.decimal)
+            if not truth:
+                cells = frame[at].astype(object).where(frame[at].notna(), "").astype(str)
+                frame[at] = typed(cells if self.quoted else cells.str.rstrip(), self.decimal)
         return frame
 
-    def _label(self, cell: str) -> str:
-        return self.plain(cell if self.quoted else cell.rstrip())
-
     def _by_pandas(self, skip: int, width: int, text: Collection[int], *, numeric: bool) -> pd.DataFrame | None:
-        """Read by pandas; None if it fails, or may have read cells in a way of its own."""
+        """Read by pandas; None if it fails, or takes a label for a missing cell."""
         import pandas as pd
 
-        stream = _Stream(self.file, self.encoding, self.delimiter)
+        def label(cell: str) -> str:
+            return self.plain(cell if self.quoted else cell.rstrip())
+
+        stream = _decoded(self.file, self.encoding)
         try:
             for _ in range(self.first_end if skip else self.comments):
                 stream.readline()
@@ -101,23 +112,21 @@ class Text(Cells):
                     header=None,
                     names=range(width),  # type: ignore[arg-type]
                     index_col=False,
-                    sep=self.delimiter or "\x1f" if self.delimiter != " " or self.single else r"\s+",
+                    sep=r"\s+" if self.delimiter == " " else self.delimiter or "\x1f",
                     decimal=self.decimal,
-                    converters=dict.fromkeys(text, self._label),  # type: ignore[arg-type]
+                    converters=dict.fromkeys(text, label),  # type: ignore[arg-type]
                     na_values=sorted(MISSING),
                     keep_default_na=False,
-                    skipinitialspace=not self.single,
+                    skipinitialspace=True,
                     low_memory=numeric,
                     **exact(),
                 )
-        except FileProblem:
-            raise
         except (ValueError, OverflowError):  # pandas' own errors are ValueErrors too
             return None
         finally:
             stream.detach()
         if any(frame[at].isna().any() for at in text):
-            return None  # labels such as NA
+            return None
         if frame[width - 1].isna().any():
             self.require_width(self.rows(skip), width)  # pandas fills rows that are too short
         return frame
@@ -138,7 +147,7 @@ def open_text(file: InputFile, options: FormatOptions) -> Text:
     with lines_of(file, encoding) as lines:
         for line in lines:
             first.append(line)
-            if len(first) > 2 and (len(first) >= _HEAD_LINES or sum(map(len, first)) > _HEAD_CHARACTERS):
+            if len(first) > 2 and (len(first) >= HEAD_ROWS or sum(map(len, first)) > HEAD_CHARACTERS):
                 break
     comments = _leading_comments(first)
     body = [line.rstrip("\r\n") for line in first[comments:] if line.strip()][:_JUDGED_LINES]
@@ -149,11 +158,8 @@ def open_text(file: InputFile, options: FormatOptions) -> Text:
         cells, expected = (len(_cut(line, delimiter)) for line in (first[last], body[0]))
         if cells > 1 and cells in (expected, expected - 1):
             comments = last
-    text = Text(file, encoding=encoding, delimiter=delimiter, comments=comments, quoted='"' in "".join(first))
-    text.single = delimiter == " " and _blanks_count(body)
+    text = Text(file, encoding=encoding, delimiter=delimiter, comments=comments, quoted=_is_quoted(file))
     text.read_head("." if delimiter == "," else options.decimal)
-    if delimiter == "," and not find_decimal(cell for row in text.head for cell in row.cells):
-        text.decimal_detected = ()
     bom = {"utf-8-sig": "UTF-8 with a byte-order mark", "utf-16": "UTF-16"}.get(encoding)
     text.detected = (
         *filter(None, [f"encoding {encoding}" if options.encoding else bom, DELIMITERS[delimiter]]),
@@ -172,28 +178,21 @@ def encoding_of(file: InputFile, given: str | None) -> str:
     return given or next((known for mark, known in _MARKS.items() if start.startswith(mark)), "utf-8")
 
 
-class _Stream(io.TextIOWrapper):
-    """Text without NUL characters, at which pandas cuts cells off, and without doubtful quotation marks."""
+def _is_quoted(file: InputFile) -> bool:
+    """Tell whether there are quotation marks or NUL characters anywhere in a file."""
+    file.stream.seek(0)
+    return any(b'"' in part or b"\0" in part for part in iter(lambda: file.stream.read(2**20), b""))
 
-    def __init__(self, file: InputFile, encoding: str, delimiter: str | None = None) -> None:
-        file.stream.seek(0)
-        super().__init__(file.stream, encoding=encoding, newline="")
-        self._doubtful = re.compile(_DOUBTFUL.format(" \t" if delimiter == " " else re.escape(delimiter or "\x1f")))
-        self._end = "\n"
 
-    def read(self, size: int | None = -1, /) -> str:
-        text = super().read(size)
-        part = f"{self._end}{text}\n"  # a mark at the end is judged together with the next part
-        if "\0" in text or ('"' in part and self._doubtful.search(part, 1)):
-            raise ValueError("has characters that pandas reads in its own way")
-        self._end = text[-3:] or "\n"
-        return text
+def _decoded(file: InputFile, encoding: str) -> io.TextIOWrapper:
+    file.stream.seek(0)
+    return io.TextIOWrapper(file.stream, encoding=encoding, newline="")
 
 
 @contextmanager
 def lines_of(file: InputFile, encoding: str) -> Iterator[Iterator[str]]:
     """Open a file for its lines, with their ends."""
-    text = _Stream(file, encoding)
+    text = _decoded(file, encoding)
 
     def checked() -> Iterator[str]:
         for number, line in enumerate(text, 1):
@@ -210,33 +209,23 @@ def lines_of(file: InputFile, encoding: str) -> Iterator[Iterator[str]]:
     except UnicodeError as error:
         raise _undecodable(file, encoding, error) from None
     finally:
-        with suppress(ValueError):  # of a file that is closed already
+        with suppress(ValueError):  # the file is closed already
             text.detach()  # the file stays open
 
 
 def _undecodable(file: InputFile, encoding: str, error: UnicodeError) -> FileProblem:
     """Return the error for the first line that is not in the encoding."""
-    way_out = "save the file as UTF-8, or pass its encoding, for example encoding='latin-1'."
-    if encoding in ("utf-8", "utf-8-sig"):
+    row, why = None, getattr(error, "reason", None) or error
+    if encoding.startswith("utf-8"):
         file.stream.seek(0)
-        for number, line in enumerate(file.stream, 1):
-            try:
-                line.decode("utf-8")
-            except UnicodeDecodeError as wrong:
-                return file.problem(f"is not UTF-8 text (byte 0x{line[wrong.start]:02x}); {way_out}", row=number)
+        for row, line in enumerate(file.stream, 1):  # noqa: B007
+            if line.decode("utf-8", "replace").encode() != line:
+                break
     return file.problem(
-        f"is not text in the encoding {encoding} ({getattr(error, 'reason', None) or error}); {way_out}"
+        f"is not text in the encoding {encoding} ({why}); save the file as UTF-8, or pass its encoding, for example "
+        "encoding='latin-1'.",
+        row=row,
     )
-
-
-def _explained(error: csv.Error) -> str:
-    message = str(error)
-    if "field larger" in message:
-        limit = f"{csv.field_size_limit():,}"
-        return f"holds a cell of more than {limit} characters; is a quotation mark not closed, or a delimiter missing?"
-    if "unexpected end" in message:
-        return "a quotation mark is opened here and not closed; close it, or double it within a cell."
-    return f"cannot be cut into cells ({message}); double a quotation mark within a quoted cell."
 
 
 # ---- the delimiter
@@ -279,29 +268,21 @@ def _best_delimiter(lines: list[str], decimal: str | None) -> str | None:
         # A text that another delimiter would divide is a sign of the wrong one.
         others = set("\t;|,") - {delimiter}
         torn = sum(any(others & set(cell) and is_text(cell, mark) for cell in cells) for cells in cut) / len(cut)
-        regular = _regular([len(cells) for cells in cut]) or (delimiter == " " and _blanks_count(lines))
-        quality[delimiter] = (regular, -torn, numbers)
+        quality[delimiter] = (_regular([len(cells) for cells in cut]), -torn, numbers)
     spaced = quality.pop(" ", None)
-    if not quality:
-        return " " if spaced and spaced[0] else None
-    best = max(quality, key=lambda delimiter: quality[delimiter])  # the first of equals
-    if spaced is None or (spaced[0] and best == "," and _are_decimal(lines)):
-        return best if spaced is None else " "
+    best = max(quality, key=lambda delimiter: quality[delimiter], default=None)  # the first of equals
+    if best is None or spaced is None:
+        return " " if spaced and (spaced[0] or spaced[2] == 1) else best
     # Texts contain blanks too: these delimit only if every cell is then a number, no other delimiter achieves that,
     # and no text is left that another delimiter would divide ("13.2,1.78,cultivar 2").
-    return " " if spaced[2] == 1 > quality[best][2] and spaced[1] >= quality[best][1] else best
+    numbers_only = spaced[2] == 1 > quality[best][2] and spaced[1] >= quality[best][1]
+    return " " if numbers_only or (spaced[0] and best == "," and _are_decimal(lines)) else best
 
 
 def _regular(counts: list[int]) -> bool:
     """Tell whether rows have the same length, or grow by one as a triangle does, with or without a header."""
     steps = [{after - before for before, after in pairwise(rows)} for rows in (counts, counts[1:])]
     return any(step <= {0} or step == {1} for step in steps)
-
-
-def _blanks_count(lines: list[str]) -> bool:
-    """Tell whether each blank is a delimiter, so that two enclose a missing cell."""
-    widths = {len(line.split(" ")) for line in lines}
-    return len(widths) == 1 and min(widths) > 2 and not _regular([len(_cut(line, " ")) for line in lines])
 
 
 def _are_decimal(lines: list[str]) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import warnings
 from collections.abc import Collection, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -22,22 +22,15 @@ _SPARSE_CELLS = 10**6  # from which JSON records may not be nearly empty
 
 
 @dataclass
-class Sheet(Cells):
-    """A sheet of a workbook, all of whose cells are text."""
-
-    cells: list[Row] = field(default_factory=list)
-
-    def rows(self, skip: int = 0) -> Iterator[Row]:
-        """Return rows of cells, after the first ``skip``."""
-        return iter(self.cells[skip:])
-
-
-@dataclass
 class Typed(Cells):
     """A table whose columns have types; names, if there are any, are the first row, and labels the first column."""
 
-    stored: pd.DataFrame = None  # type: ignore[assignment]
     escaped: bool = False
+
+    @property
+    def n_rows(self) -> int:  # type: ignore[override]
+        """Number of all rows."""
+        return len(self.stored) + bool(self.named)
 
     def rows(self, skip: int = 0) -> Iterator[Row]:
         """Return rows of cells as text, numbered without the row of names."""
@@ -85,7 +78,6 @@ def open_typed(file: InputFile, options: FormatOptions) -> Cells:
         frame.insert(0, "", frame.index, allow_duplicates=True)
     cells = Typed(file, detected=detected, named=named, labelled=labelled, stored=frame.reset_index(drop=True))
     cells.read_head(".")
-    cells.decimal_detected = ()
     return cells
 
 
@@ -257,7 +249,7 @@ def _excel(file: InputFile, options: FormatOptions) -> Cells:
     width = max((len(row.cells) for row in rows), default=0)
     file.require_room(8 * width * len(rows), "has a sheet of millions of cells")
     others = f", the first of {len(names)}" if options.sheet is None and len(names) > 1 else ""
-    sheet = Sheet(file, detected=("Excel", f"sheet {name!r}{others}"))
-    sheet.cells = [Row(line, texts + [""] * (width - len(texts))) for line, texts in rows]
+    filled = [Row(line, texts + [""] * (width - len(texts))) for line, texts in rows]
+    sheet = Cells(file, filled, detected=("Excel", f"sheet {name!r}{others}"))
     sheet.read_head(options.decimal)
     return sheet

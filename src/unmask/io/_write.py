@@ -1,43 +1,134 @@
-"""Writing tables and JSON: whole files or none, exact numbers, and text that no spreadsheet takes for a formula."""
+"""Writing files: whole or not at all, with exact numbers, and with text that no spreadsheet takes for a formula."""
 
 from __future__ import annotations
 
 import csv
+import errno
 import gzip
-import io
-import json
 import math
+import os
+import re
+import secrets
+import stat
+import time
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
-from datetime import date, time
-from functools import partial
+from contextlib import contextmanager, suppress
+from datetime import date
 from numbers import Integral, Number, Real
-from os import PathLike, fspath
+from os import PathLike
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..checking import is_missing, is_pandas, is_unlabelled, quote, require_choice, require_package
-from ._atomic import atomic_path
+from ..checking import is_missing, is_pandas, is_unlabelled
 from ._cells import escape
-from ._files import one_line, problem
+from ._files import FileProblem, problem, reason
 
 if TYPE_CHECKING:
     import pandas as pd
 
+# Errors of a full or failing disk.
+_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
+# A draft older than this many seconds was left by a killed process.
+_STALE = 3600.0
+_DELIMITERS = {".csv": ",", ".tsv": "\t"}
 
-def write_table(frame: pd.DataFrame, path: str | PathLike[str], *, format: str | None = None) -> Path:  # noqa: A002
-    """Write a table as CSV, TSV, Parquet or JSON.
+
+@contextmanager
+def atomic_path(path: str | PathLike[str]) -> Iterator[Path]:
+    """Give a temporary file next to ``path``, which takes its place when all has been written.
+
+    Parameters
+    ----------
+    path : str or path
+        The file to write. A link is followed: what it points to is replaced, and the link stays.
+
+    Yields
+    ------
+    Path
+        An empty file in the same folder and with the same suffix, to be written by any means. Without an error it is
+        renamed to ``path`` in one step, so that a reader sees the old file or the new one; on an error it is removed.
+
+    Raises
+    ------
+    FileProblem
+        If ``path`` is a folder, or its folder does not exist or cannot be written to, or the disk is full.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> folder = Path(tempfile.mkdtemp())
+    >>> with atomic_path(folder / "map.txt") as draft:
+    ...     _ = draft.write_text("0.5", encoding="utf-8")
+    >>> [file.name for file in folder.iterdir()]
+    ['map.txt']
+    """
+    target = Path(os.path.realpath(path))
+    if target.is_dir():
+        raise problem(path, "is a folder; give the name of a file to write in it.")
+    if not target.parent.is_dir():
+        raise problem(path, f"there is no folder {str(target.parent)!r} to write it to; make the folder first.")
+    # Names are limited to 255 bytes: the end, which has the suffix, is what programs look at.
+    end = target.name if len(os.fsencode(target.name)) <= 200 else target.name[-40:]
+    _remove_old_drafts(target.parent, end)
+    draft = target.with_name(f".{secrets.token_hex(8)}-{end}")
+    try:
+        try:
+            os.close(os.open(draft, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o666))  # less the user's umask
+            if target.exists():
+                draft.chmod(stat.S_IMODE(target.stat().st_mode))
+        except OSError as error:
+            raise not_written(path, error) from error
+        yield draft
+        with draft.open("rb+") as file:
+            os.fsync(file.fileno())  # bring it to the disk before the renaming
+        try:
+            os.replace(draft, target)
+        except OSError as error:
+            raise problem(path, f"cannot be replaced ({reason(error)}); close the programs that use it.") from error
+        with suppress(OSError):  # the new name is an entry of the folder, which some systems can bring to the disk too
+            folder = os.open(target.parent, os.O_RDONLY)
+            try:
+                os.fsync(folder)
+            finally:
+                os.close(folder)
+    except OSError as error:
+        if error.errno not in _FULL:
+            raise
+        raise not_written(path, error) from error
+    finally:
+        with suppress(OSError):
+            draft.unlink(missing_ok=True)  # after the renaming there is nothing left to remove
+
+
+def _remove_old_drafts(folder: Path, end: str) -> None:
+    """Remove the drafts that killed processes left; recent ones may be in use."""
+    pattern = re.compile(rf"\.[0-9a-f]{{16}}-{re.escape(end)}")
+    with suppress(OSError):
+        for entry in folder.iterdir():
+            if pattern.fullmatch(entry.name) and time.time() - entry.stat().st_mtime > _STALE:
+                entry.unlink()
+
+
+def not_written(path: str | PathLike[str], error: OSError) -> FileProblem:
+    """Return the error for a file that the system would not write."""
+    full = error.errno in _FULL
+    why = os.strerror(error.errno or 0).lower() if full else reason(error)  # libraries have words of their own for it
+    way_out = "free some space, or choose another place" if full else "choose another folder"
+    return problem(path, f"cannot be written ({why}); {way_out}.")
+
+
+def write_table(frame: pd.DataFrame, path: str | PathLike[str]) -> Path:
+    """Write a table as CSV or TSV.
 
     Parameters
     ----------
     frame : DataFrame or Series
-        The table. Its index is written too, unless pandas made it up itself (0, 1, 2 …).
+        The table. Its index is written too, unless it only numbers the rows (0, 1, 2 …).
     path : str or path
-        The file. It is written whole or not at all; a file of that name is replaced.
-    format : {"csv", "tsv", "parquet", "json"}, optional
-        The format; by default the suffix of ``path`` says it. ``.gz`` after the suffix of a text format compresses.
+        The file, with the suffix ``.csv`` or ``.tsv``; ``.gz`` after it compresses. A file of that name is replaced,
+        as by `atomic_path`.
 
     Returns
     -------
@@ -47,14 +138,12 @@ def write_table(frame: pd.DataFrame, path: str | PathLike[str], *, format: str |
     Raises
     ------
     FileProblem
-        If the suffix says no format, or the file cannot be written.
-    ValueError
-        If the table cannot be written in this format.
+        If the suffix is another one, or the file cannot be written.
 
     Notes
     -----
-    Text that a spreadsheet would run as a formula gets an apostrophe before it in CSV and TSV, which `read_table` takes
-    off. Numbers have as many digits as it takes to read them back exactly. JSON is a list of records.
+    Text that a spreadsheet would run as a formula gets an apostrophe before it, which the functions that read files
+    take off. Numbers have as many digits as it takes to read them back exactly.
 
     Examples
     --------
@@ -68,103 +157,17 @@ def write_table(frame: pd.DataFrame, path: str | PathLike[str], *, format: str |
     Bo,1.0
     <BLANKLINE>
     """
-    frame = _as_frame(frame)
-    require_choice("format", format, (*_WRITERS, None))
-    chosen = format or Path(Path(path).name.lower().removesuffix(".gz")).suffix.removeprefix(".")
-    if chosen not in _WRITERS:
-        raise problem(
-            path,
-            f"the suffix {'.' + chosen if chosen else '(none)'} says no format to write; use .csv, .tsv, .parquet or "
-            ".json (.gz after it compresses), or pass format=.",
-        )
-    with atomic_path(path) as draft:
-        _WRITERS[chosen](frame, draft)
-    return Path(path)
-
-
-def write_json(data: Any, path: str | PathLike[str]) -> Path:
-    """Write data as JSON that people can read too.
-
-    Parameters
-    ----------
-    data : dict, list, number, text, array, DataFrame, …
-        What to write: keys keep their order, arrays become lists, tables lists of records.
-    path : str or path
-        The file. It is written whole or not at all; ``.gz`` at its end compresses.
-
-    Returns
-    -------
-    Path
-        The file written.
-
-    Raises
-    ------
-    FileProblem
-        If the file cannot be written.
-    TypeError
-        If the data hold something that JSON has no form for.
-
-    Notes
-    -----
-    NaN becomes null, and infinite numbers the text "Infinity" or "-Infinity", which ``float`` understands.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> file = write_json({"stress": 0.25, "path": [1, float("nan")]}, Path(tempfile.mkdtemp()) / "fit.json")
-    >>> print(file.read_text(encoding="utf-8"))
-    {
-      "stress": 0.25,
-      "path": [
-        1,
-        null
-      ]
-    }
-    <BLANKLINE>
-    """
-    plain = plain_data(data)  # before the file is touched
-    with atomic_path(path) as draft, _text_file(draft) as file:
-        json.dump(plain, file, indent=2, ensure_ascii=False, allow_nan=False)
-        file.write("\n")
-    return Path(path)
-
-
-# ---- formats
-
-
-def _as_frame(data: Any) -> pd.DataFrame:
-    import pandas as pd
-
-    if not is_pandas(data):
-        raise ValueError(f"frame={type(data).__name__} must be a pandas DataFrame or Series; make one first.")
-    if not hasattr(data, "columns"):
-        data = data.to_frame("value" if data.name is None else data.name)
-    if isinstance(data.columns, pd.MultiIndex):
-        raise ValueError(
-            f"frame has {data.columns.nlevels} rows of column names and a file has one; join them, for example by "
-            "frame.columns.map('/'.join)."
-        )
-    frame: pd.DataFrame = data
-    return frame
-
-
-def _with_labels(frame: pd.DataFrame, unnamed: str) -> pd.DataFrame:
-    """Return a table whose first columns are the labels, unless pandas made them up."""
-    if is_unlabelled(frame.index):
-        return frame
-    many = unnamed and frame.index.nlevels > 1
-    names = [
-        (f"{unnamed} {at}" if many else unnamed) if name is None else str(name)
-        for at, name in enumerate(frame.index.names, 1)
-    ]
-    return frame.set_axis(frame.index.set_names(names), axis=0).reset_index(allow_duplicates=True)
-
-
-def _write_text(frame: pd.DataFrame, draft: Path, delimiter: str) -> None:
     import pandas as pd
     from pandas.api import types
 
     table = _with_labels(frame, "")
+    suffix = Path(Path(path).name.lower().removesuffix(".gz")).suffix
+    if suffix not in _DELIMITERS:
+        raise problem(
+            path,
+            f"the suffix {suffix or '(none)'} is not .csv, .tsv, .csv.gz or .tsv.gz; use one of these. pandas writes "
+            "other formats, for example by frame.to_parquet.",
+        )
     columns = []
     for at in range(table.shape[1]):
         column = table.iloc[:, at]
@@ -176,14 +179,43 @@ def _write_text(frame: pd.DataFrame, draft: Path, delimiter: str) -> None:
     texts = [*safe.columns, *(cell for _, column in safe.items() if column.dtype.kind == "O" for cell in column)]
     # A lone carriage return would end the row, and the csv module may not quote it; blanks around a cell are not read.
     quote_all = any(isinstance(text, str) and ("\r" in text or text != text.strip()) for text in texts)
-    with _text_file(draft) as file:
-        safe.to_csv(
-            file,
-            sep=delimiter,
+    with atomic_path(path) as draft:
+        packed = draft.suffix.lower() == ".gz"
+        text = safe.to_csv(
+            None if packed else draft,
+            sep=_DELIMITERS[suffix],
             index=False,
             lineterminator="\n",
             quoting=csv.QUOTE_NONNUMERIC if quote_all else csv.QUOTE_MINIMAL,
+            encoding="utf-8",
         )
+        if packed:
+            draft.write_bytes(gzip.compress(text.encode(), mtime=0))  # the same table always gives the same bytes
+    return Path(path)
+
+
+def _with_labels(data: Any, unnamed: str) -> pd.DataFrame:
+    """Return a table whose first columns are the labels, unless they only number the rows."""
+    import pandas as pd
+
+    if not is_pandas(data):
+        raise ValueError(f"frame={type(data).__name__} must be a pandas DataFrame or Series; make one first.")
+    if not hasattr(data, "columns"):
+        data = data.to_frame("value" if data.name is None else data.name)
+    if isinstance(data.columns, pd.MultiIndex):
+        raise ValueError(
+            f"frame has {data.columns.nlevels} rows of column names and a file has one; join them, for example by "
+            "frame.columns.map('/'.join)."
+        )
+    if is_unlabelled(data.index):
+        return data  # type: ignore[no-any-return]
+    many = unnamed and data.index.nlevels > 1
+    names = [
+        (f"{unnamed} {at}" if many else unnamed) if name is None else str(name)
+        for at, name in enumerate(data.index.names, 1)
+    ]
+    frame: pd.DataFrame = data.rename_axis(index=names).reset_index(allow_duplicates=True)
+    return frame
 
 
 def _escaped(cell: Any) -> Any:
@@ -192,98 +224,34 @@ def _escaped(cell: Any) -> Any:
     return cell if isinstance(cell, Number | np.bool_ | date) else escape(str(cell))
 
 
-def _write_parquet(frame: pd.DataFrame, draft: Path) -> None:
-    pyarrow = require_package("pyarrow", "writing Parquet files", "files")
-    if draft.name.lower().endswith(".gz"):
-        raise ValueError("Parquet files are compressed already; leave .gz off the name.")
-    try:
-        frame.to_parquet(draft, engine="pyarrow", index=None if is_unlabelled(frame.index) else True)
-    except (pyarrow.ArrowException, ValueError, TypeError) as error:
-        raise ValueError(
-            f"frame cannot be written as Parquet ({one_line(error)}); give each column cells of one type, and each "
-            "column a name of its own, or write CSV."
-        ) from error
-
-
-def _write_records(frame: pd.DataFrame, draft: Path) -> None:
-    # One row per line: as easy to compare as CSV.
-    lines = [json.dumps(record, ensure_ascii=False, allow_nan=False) for record in _records(frame)]
-    with _text_file(draft) as file:
-        file.write("[\n" + ",\n".join(lines) + "\n]\n" if lines else "[]\n")
-
-
-_WRITERS: dict[str, Callable[[pd.DataFrame, Path], None]] = {
-    "csv": partial(_write_text, delimiter=","),
-    "tsv": partial(_write_text, delimiter="\t"),
-    "parquet": _write_parquet,
-    "json": _write_records,
-}
-
-
-@contextmanager
-def _text_file(draft: Path) -> Iterator[IO[str]]:
-    """Open a file for text, compressed if its name ends in .gz; the same text always gives the same bytes."""
-    if not draft.name.lower().endswith(".gz"):
-        with draft.open("w", encoding="utf-8", newline="") as file:
-            yield file
-        return
-    with (
-        draft.open("wb") as raw,
-        gzip.GzipFile(filename="", fileobj=raw, mode="wb", mtime=0) as packed,
-        io.TextIOWrapper(packed, encoding="utf-8", newline="") as file,
-    ):
-        yield file
-
-
-# ---- plain data for JSON
-
-
-def _records(frame: pd.DataFrame) -> list[dict[str, Any]]:
-    table = _with_labels(frame, "label")
-    names = [str(name) for name in table.columns]
-    repeated = sorted({name for name in names if names.count(name) > 1})
-    if repeated:
-        raise ValueError(f"frame has two columns of the name {quote(repeated)}, which JSON cannot hold; rename one.")
-    columns = [[plain_data(cell) for cell in table.iloc[:, at].astype(object)] for at in range(table.shape[1])]
-    return [dict(zip(names, row, strict=True)) for row in zip(*columns, strict=True)]
-
-
 def plain_data(data: Any) -> Any:
-    """Return data as types that JSON has."""
-    for known, convert in _PLAIN:
-        if isinstance(data, known) and type(data).__name__ != "NaTType":  # pandas' missing date claims to be a date
-            return convert(data)
+    """Return data as types that JSON has: tables become lists of records, NaN None, and infinite numbers text."""
+    if isinstance(data, Mapping):
+        return {str(key): plain_data(value) for key, value in data.items()}
     if is_pandas(data):
-        return _records(_as_frame(data))
+        table = _with_labels(data, "label").astype(object)
+        return [plain_data(dict(zip(table.columns, row, strict=True))) for row in table.itertuples(index=False)]
+    if isinstance(data, np.ndarray | list | tuple | set | frozenset):
+        return [plain_data(value) for value in (sorted(data) if isinstance(data, set | frozenset) else data)]
     if is_missing(data):
         return None
-    if hasattr(data, "isoformat"):
+    convert = next((convert for kind, convert in _PLAIN if isinstance(data, kind)), None)
+    if convert is not None:
+        return convert(data)
+    if hasattr(data, "isoformat"):  # dates, times and durations
         return data.isoformat()
     raise TypeError(f"data of type {type(data).__name__} have no form in JSON; turn them into numbers, text or lists.")
 
 
-def _plain_number(value: Any) -> float | str | None:
+def _plain_number(value: Any) -> float | str:
     number = float(value)
-    if math.isnan(number):
-        return None
     return number if math.isfinite(number) else "Infinity" if number > 0 else "-Infinity"
 
 
-def _plain_list(values: Any) -> list[Any]:
-    return [plain_data(value) for value in values]
-
-
-# In this order: True is an integer, and numpy's float64 a float.
+# In this order: True is an integer too, and an integer real.
 _PLAIN: tuple[tuple[Any, Callable[[Any], Any]], ...] = (
-    (type(None), lambda data: data),
-    (str, str),
+    (str | PathLike, str),
     (bool | np.bool_, bool),
     (Integral, int),
     (Real, _plain_number),
-    (PathLike, fspath),
-    (Mapping, lambda data: {str(key): plain_data(value) for key, value in data.items()}),
-    (np.ndarray, lambda data: plain_data(data.tolist())),
-    (list | tuple, _plain_list),
-    (set | frozenset, lambda data: _plain_list(sorted(data))),
-    (date | time, lambda data: data.isoformat()),
 )

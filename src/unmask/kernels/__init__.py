@@ -17,24 +17,30 @@ from ._pairs import Edges, Pairs, ReferenceSums, Rule, SampledPairs, Weighting, 
 from ._sources import (
     LARGE,
     MOST_SQUARED,
+    SHARED_FROM,
     STRIP,
+    TILE,
     ArraySource,
     Source,
+    Sums,
+    Survey,
     Which,
     empty_square,
+    join_surveys,
     read_entries,
     rectangle,
     square_array,
     strip_height,
     strip_reader,
     strips,
+    survey_pairs,
 )
-from ._survey import TILE, Sums, Survey, join_surveys, survey_block, survey_pairs
 from ._workers import OneBlasThread, Workers, resolve_threads
 
 __all__ = [
     "LARGE",
     "MOST_SQUARED",
+    "SHARED_FROM",
     "STRIP",
     "TILE",
     "ArraySource",
@@ -67,7 +73,6 @@ __all__ = [
     "strip_height",
     "strip_reader",
     "strips",
-    "survey_block",
     "survey_pairs",
 ]
 

@@ -13,8 +13,7 @@ import numpy as np
 
 from .._typing import Array
 from ._fused import _jit
-from ._sources import Which
-from ._survey import TILE
+from ._sources import TILE, Which
 
 
 class Formula(IntEnum):

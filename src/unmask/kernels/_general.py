@@ -19,7 +19,7 @@ from numba.core.errors import NumbaError
 from .._typing import Array
 from ._costs import Cost, Form, PairFunction
 from ._fused import _MATH, _chunks, _scatter, _squared_distances
-from ._survey import TILE
+from ._sources import TILE
 from ._workers import Workers
 
 _jit: Any = numba.njit(nogil=True, fastmath=_MATH, error_model="numpy")

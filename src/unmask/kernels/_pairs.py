@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from enum import IntEnum
 from functools import cached_property
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
 
 from .._typing import Array, IntArray
-from ._sources import Source, read_only, read_part
-from ._survey import Sums
+from ._sources import Source, Sums, read_only
 
 Rule = tuple[int, float, float, float]  # weighting, scale, floor, factor: how a dissimilarity is scaled and weighted
 
@@ -26,8 +25,8 @@ class Weighting(IntEnum):
     ARRAY = 3  # given, and 0 where the dissimilarity is NaN
 
 
-def _no_weights() -> Array:
-    return np.empty((0, 0))
+# A rectangle of the table for compiled code: dissimilarities, weights (None where all are 1), and the rule.
+Part = tuple[Array, Array | None, int, float, float, float]
 
 
 @dataclass(frozen=True)
@@ -41,7 +40,7 @@ class Pairs:
     source: Source
     scale: float
     weighting: Weighting = Weighting.UNIT
-    W: Array = field(default_factory=_no_weights)
+    W: Any = None  # weights of all pairs, where they are given
     floor: float = 0.0  # smallest positive (scaled) dissimilarity, as which 0 counts for Sammon's weights
     factor: float = 1.0  # multiplies every weight; for Sammon 1 / sum of delta
     every_pair: bool = False  # no pair is missing or without weight, as far as is known
@@ -56,17 +55,19 @@ class Pairs:
         """How a dissimilarity is scaled and weighted, for compiled code."""
         return int(self.weighting), self.scale, self.floor, self.factor
 
-    def part(self, rows: slice, columns: slice) -> tuple[Array, Array, int, float, float, float]:
-        """Return what compiled code takes for a rectangle of the table."""
-        return read_part(self.source, rows, columns), self.weights_of(rows, columns), *self.rule
-
-    def weights_of(self, rows: slice, columns: slice) -> Array:
-        """Return the given weights of a rectangle; an empty array if the weights follow a rule."""
-        return read_only(self.W[rows, columns] if self.weighting == Weighting.ARRAY else np.empty((1, 0)))
+    def part(self, rows: slice, columns: slice, desk: Array | None = None) -> Part:
+        """Return a rectangle of the table for compiled code, read into the array ``desk`` if there is one."""
+        if desk is not None:
+            self.source.fill(rows, columns, desk)
+        D = read_only(self.source.tile(rows, columns) if desk is None else desk, self.source.dtype)
+        if self.weighting == Weighting.UNIT:
+            return D, None, *self.rule
+        given = self.weighting == Weighting.ARRAY
+        return D, read_only(self.W[rows, columns] if given else np.empty((1, 0))), *self.rule
 
     @cached_property
-    def whole(self) -> tuple[Array, Array, int, float, float, float]:
-        """The arguments of compiled code for the whole table; another source than an array is read once."""
+    def whole(self) -> Part:
+        """The whole table for compiled code; another source than an array is read once."""
         return self.part(slice(0, self.n), slice(0, self.n))
 
     def listed(self) -> tuple[IntArray, IntArray, Array, Array]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from scipy.spatial.distance import cdist
 
@@ -14,7 +16,7 @@ from ._workers import Workers
 NEAREST_NOISE = 0.01
 
 
-def weigh(part: Array, W: Array, rule: Rule) -> tuple[Array, Array]:
+def weigh(part: Array, W: Any, rule: Rule) -> tuple[Array, Array]:
     """Return scaled dissimilarities and weights in double precision, both 0 where a pair does not count."""
     weighting, scale, floor, factor = rule
     delta = np.multiply(part, scale, dtype=np.float64)
@@ -29,7 +31,7 @@ def weigh(part: Array, W: Array, rule: Rule) -> tuple[Array, Array]:
     return delta, counts * (W.astype(np.float64) * factor if weighting == Weighting.ARRAY else 1.0)
 
 
-def squares(part: Array, W: Array, rule: Rule, fill: tuple[Array, Array], offset: float) -> Array:
+def squares(part: Array, W: Any, rule: Rule, fill: tuple[Array, Array], offset: float) -> Array:
     """Return squared dissimilarities; one that does not count is ``offset + |fill_i - fill_j|^2``."""
     weighting, scale, *_ = rule
     out = np.multiply(part, scale, dtype=np.float64)
@@ -63,12 +65,6 @@ def squared_product(pairs: Pairs, X: Array, fill: Array, offset: float, workers:
     D2 = squares(D, W, pairs.rule, (fill, fill), offset)
     np.fill_diagonal(D2, 0.0)
     return np.asarray(D2 @ X)
-
-
-def pair_sums(pairs: Pairs, workers: Workers) -> Array:
-    """Return ``[sum of w, sum of w delta, sum of w delta^2]`` over the pairs i < j."""
-    delta, weight = _weighed(pairs)
-    return np.array([weight.sum(), np.sum(weight * delta), np.sum(weight * delta**2)]) / 2
 
 
 def last_pass(pairs: Pairs, Z: Array, x: Array, workers: Workers) -> tuple[Array, Array]:

@@ -13,8 +13,7 @@ import numpy as np
 from .._typing import Array, IntArray
 from ._fused import _SAMMON, _jit
 from ._pairs import Pairs, ReferenceSums, Rule
-from ._sources import Source, read_only, rectangle, strip_reader
-from ._survey import TILE
+from ._sources import TILE, Source, read_only, rectangle, strip_reader
 from ._workers import Workers
 
 OBJECTS = 16 * TILE  # read together: with 128 references, 2 MB in single precision

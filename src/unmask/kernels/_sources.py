@@ -1,29 +1,81 @@
-"""Where dissimilarities come from: an array, or anything that can show a part of the square table at a time."""
+"""Sources of dissimilarities: an array, or anything that can show a part of the square table at a time."""
 
 from __future__ import annotations
 
 import mmap
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
-from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from .._typing import Array, IntArray
-from ._survey import Survey, survey_pairs
 from ._workers import Workers
 
+TILE = 320  # rows and columns that a compiled pass keeps in the cache (see _fused.py)
+SHARED_FROM = 1000  # objects from which several threads share a compiled pass
 FEW = 100  # objects up to which a pass that is made once is not compiled
 STRIP = 256  # rows that are read together, fewer where so many would be more than MOST_CELLS
 MOST_CELLS = 2**22
 MOST_SQUARED = 20_000  # objects of which stored pairs are brought into a square where all of it is needed: 3 GB
-# A square table of more bytes than this is not made, or read into memory, for the sake of speed alone.
-LARGE = 2**28
+LARGE = 2**28  # bytes; a larger table is not made, or read into memory, for the sake of speed alone
+
+Which = IntArray | slice  # numbers of objects, in any order, or a stretch of them
 
 
-# Numbers of objects, in any order, or a stretch of them.
-Which = IntArray | slice
+class Sums(NamedTuple):
+    """Sums over the dissimilarities of the pairs i < j that have one."""
+
+    lengths: float
+    squares: float
+    least: float  # smallest above 0; infinity if there is none
+
+    def scaled(self, scale: float) -> Sums | None:
+        """Return the sums of dissimilarities times a number; None where squares of the given ones leave the range."""
+        if not 1e-240 < self.squares < 1e280:
+            return None
+        return Sums(self.lengths * scale, self.squares * scale**2, self.least * scale)
+
+
+class Survey(NamedTuple):
+    """A summary of every entry off the diagonal of a square table."""
+
+    missing: int  # pairs that are NaN on both sides
+    one_sided: int  # pairs that are NaN on one side only
+    infinite: int
+    smallest: float
+    largest: float
+    asymmetry: float
+    sums: Sums
+
+
+def survey_pairs(a: Array, b: Array) -> Survey:
+    """Return the survey of pairs whose entries are given in either direction."""
+    a, b = a.astype(np.float64, copy=False), b.astype(np.float64, copy=False)
+    low = np.minimum(a.min(initial=np.inf), b.min(initial=np.inf))
+    high = np.maximum(a.max(initial=0.0), b.max(initial=0.0))
+    missing = one_sided = infinite = 0
+    with np.errstate(invalid="ignore"):
+        given, gap = a, a - b
+    if not (low >= 0.0 and high < np.inf):  # NaN if any entry is
+        gone, back = np.isnan(a), np.isnan(b)
+        missing, one_sided = int((gone & back).sum()), int((gone != back).sum())
+        infinite = int(np.isinf(a).sum() + np.isinf(b).sum())
+        given, gap = np.where(gone, 0.0, a), gap[np.isfinite(gap)]
+        finite = [side[np.isfinite(side)] for side in (a, b)]
+        low, high = min(side.min(initial=0.0) for side in finite), max(side.max(initial=0.0) for side in finite)
+    least = low if low > 0.0 and low == a.min(initial=np.inf) else np.min(given, where=given > 0.0, initial=np.inf)
+    with np.errstate(over="ignore"):
+        sums = Sums(float(given.sum()), float(given @ given), float(least))
+    asymmetry = max(gap.max(initial=0.0), -gap.min(initial=0.0))
+    return Survey(missing, one_sided, infinite, float(min(low, 0.0)), float(high), float(asymmetry), sums)
+
+
+def join_surveys(surveys: list[Survey]) -> Survey:
+    """Return the survey of several parts together."""
+    missing, one_sided, infinite, lows, highs, gaps, sums = zip(*surveys, strict=True)
+    lengths, squares, least = zip(*sums, strict=True)
+    added = Sums(sum(lengths), sum(squares), min(least))
+    return Survey(sum(missing), sum(one_sided), sum(infinite), min(lows), max(highs), max(gaps), added)
 
 
 class Source:
@@ -81,12 +133,17 @@ class Source:
         return survey_pairs(D[upper], D.T[upper])
 
     def suspects(self) -> tuple[Source, IntArray | None]:
-        """Return where to look for an entry that is wrong: a source, and its objects unless all are there."""
+        """Return where to look for a wrong entry: a source, and the numbers of its objects if they are not all."""
         return self, None
 
-    def smallest_positive(self) -> float:
-        """Return the smallest dissimilarity above 0; infinity if there is none."""
-        return min(float(np.min(strip, where=strip > 0, initial=np.inf)) for _, strip in strips(self))
+    def sums(self, scale: float) -> Sums:
+        """Return sums over all pairs of the dissimilarities times a number."""
+        lengths, squares, least = 0.0, 0.0, np.inf
+        for _, strip in strips(self):
+            delta = np.nan_to_num(np.multiply(strip, scale, dtype=np.float64), copy=False)
+            lengths, squares = lengths + float(delta.sum()) / 2, squares + float(np.vdot(delta, delta)) / 2
+            least = min(least, float(np.min(delta, where=delta > 0, initial=np.inf)))
+        return Sums(lengths, squares, least)
 
     @property
     def passes(self) -> Any:
@@ -97,7 +154,7 @@ class Source:
 
     @property
     def passes_once(self) -> Any:
-        """The passes that a fit makes once: not worth compiling for few objects, which takes seconds."""
+        """The passes that a fit makes once: for few objects in NumPy, because compiling them takes seconds."""
         from . import _plain
 
         return _plain if self.n <= FEW else self.passes
@@ -118,33 +175,19 @@ class Source:
         return [(every, function(self, every, workers, shared, *tables))]
 
 
-@dataclass(frozen=True)
 class ArraySource(Source):
     """A square array, in memory or mapped from a file; tiles are views of it."""
 
+    n: int
+    dtype: np.dtype[Any]
     array: Array
-    average = "pass (D + D.T) / 2, the mean of the two"
 
-    @cached_property
-    def _map(self) -> mmap.mmap | None:
-        """The file that is mapped into memory, if it is one."""
-        base: Any = self.array
-        while isinstance(base, np.ndarray):
-            base = base.base
-        return base if isinstance(base, mmap.mmap) else None
-
-    @property
-    def by_number(self) -> bool:  # type: ignore[override]
-        """Whether it is in memory: a file is read a page at a time."""
-        return self._map is None
-
-    @property
-    def n(self) -> int:
-        return int(self.array.shape[0])
-
-    @property
-    def dtype(self) -> np.dtype[Any]:
-        return self.array.dtype
+    def __init__(
+        self, array: Array, labels: Any = None, average: str = "pass (D + D.T) / 2, the mean of the two"
+    ) -> None:
+        self.array, self.n, self.dtype = array, len(array), array.dtype
+        self.labels, self.average = labels, average
+        self.by_number = _file_of(array) is None  # a file is read a page at a time
 
     def tile(self, rows: Which, columns: Which) -> Array:
         if isinstance(rows, slice) or isinstance(columns, slice):
@@ -152,31 +195,33 @@ class ArraySource(Source):
         return np.asarray(self.array[np.ix_(rows, columns)])
 
     def rows(self, which: IntArray) -> Array:
-        # Or much is read besides, in the expectation that what follows is wanted next: of 1% of the rows all but 12%.
-        self._expect("MADV_RANDOM")
+        file = _file_of(self.array)
+        if file is None or not hasattr(mmap, "MADV_RANDOM"):
+            return np.asarray(self.array[which])
+        # Or the system reads ahead: for 1% of the rows it would read 88% of the file.
+        file.madvise(mmap.MADV_RANDOM)
         try:
             return np.asarray(self.array[which])
         finally:
-            self._expect("MADV_NORMAL")
-
-    def _expect(self, advice: str) -> None:
-        if self._map is not None and hasattr(mmap, advice):  # which not every system has
-            self._map.madvise(getattr(mmap, advice))
+            file.madvise(mmap.MADV_NORMAL)
 
 
-def read_only(array: Array) -> Array:
+def _file_of(array: Array) -> mmap.mmap | None:
+    """Return the file that an array is mapped from, if it is."""
+    base: Any = array
+    while isinstance(base, np.ndarray):
+        base = base.base
+    return base if isinstance(base, mmap.mmap) else None
+
+
+def read_only(array: Array, dtype: Any = None) -> Array:
     """Return a contiguous read-only view, copied only if it must be.
 
-    One version of compiled code then serves input that is writeable, read-only or mapped from a file.
+    One version of compiled code then serves arrays that are writeable, read-only or mapped from a file.
     """
-    view = np.ascontiguousarray(array).view()
+    view = np.ascontiguousarray(array, dtype).view()
     view.flags.writeable = False
     return view
-
-
-def read_part(source: Source, rows: slice, columns: slice) -> Array:
-    """Return a rectangle of the table for compiled code; of an array, whole rows are not copied."""
-    return read_only(np.asarray(source.tile(rows, columns), dtype=source.dtype))
 
 
 def rectangle(source: Source, rows: IntArray, columns: Which) -> Array:

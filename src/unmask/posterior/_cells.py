@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from scipy.special import expit, log_expit
+from scipy.special import expit, log_expit, softmax
 
 from .._typing import Array, IntArray
 from ..problem import KnownFeatures
@@ -39,7 +39,7 @@ class _Cells:
 
 @dataclass(frozen=True)
 class Numbers(_Cells):
-    """Cells of one numeric column: normal about ``mean``, within bounds; in standard units."""
+    """Cells of one numeric column in standard units: normal about ``mean``, within bounds."""
 
     mean: Array
     sd: float
@@ -51,6 +51,10 @@ class Numbers(_Cells):
     def size(self) -> int:
         return len(self.rows)
 
+    @cached_property
+    def _bounds(self) -> int:
+        return int(np.all(np.isfinite(self.low))) + int(np.all(np.isfinite(self.high)))
+
     def values(self, x: Array) -> Array:
         return self._moved(x)[0][:, None]
 
@@ -59,31 +63,21 @@ class Numbers(_Cells):
         return np.asarray(gradient[:, 0] * self._moved(x)[1])
 
     def correction(self, x: Array) -> tuple[float, Array | float]:
-        if not self._bounded:
+        if self._bounds == 0:
             return 0.0, 0.0
         value, slope = self._moved(x)
         z = (value - self.mean) / self.sd
-        log_slope, in_x = 0.0, np.zeros_like(x)
-        if self._between:
-            log_slope, in_x = float(np.sum(log_expit(x) + log_expit(-x))), 1.0 - 2.0 * expit(x)
-        return float(0.5 * np.sum(x**2 - z**2)) + log_slope, x - z * slope / self.sd + in_x
-
-    @cached_property
-    def _bounded(self) -> bool:
-        return bool(np.any(np.isfinite(self.low)) or np.any(np.isfinite(self.high)))
-
-    @cached_property
-    def _between(self) -> bool:
-        return bool(np.all(np.isfinite(self.low)) and np.all(np.isfinite(self.high)))
+        change, in_x = float(0.5 * np.sum(x**2 - z**2)), x - z * slope / self.sd
+        if self._bounds == 1:
+            return change, in_x
+        return change + float(np.sum(log_expit(x) + log_expit(-x))), in_x + 1.0 - 2.0 * expit(x)
 
     def _moved(self, x: Array) -> tuple[Array, Array]:
         """Return values and their derivatives in x: folded at a bound, on a logistic curve between two."""
-        if self._between:
+        if self._bounds == 2:
             share = expit(x)
             return self.low + (self.high - self.low) * share, (self.high - self.low) * share * (1.0 - share)
         value = self.mean + self.sd * x
-        if not self._bounded:
-            return value, np.full(len(x), self.sd)
         below, above = value < self.low, value > self.high
         slope = np.where(below | above, -self.sd, self.sd)
         value = np.where(below, 2.0 * self.low - value, np.where(above, 2.0 * self.high - value, value))
@@ -109,9 +103,7 @@ class Mixtures(_Cells):
         return np.asarray(DECIDED * shares * (wanted - np.sum(shares * wanted, axis=1, keepdims=True))).ravel()
 
     def _shares(self, x: Array) -> Array:
-        logits = DECIDED * x.reshape(len(self.rows), len(self.corners))
-        shares = np.exp(logits - logits.max(axis=1, keepdims=True))
-        return np.asarray(shares / shares.sum(axis=1, keepdims=True))
+        return np.asarray(softmax(DECIDED * x.reshape(len(self.rows), len(self.corners)), axis=1))
 
 
 Cells = Numbers | Mixtures
@@ -122,10 +114,11 @@ def uncertain_cells(known: KnownFeatures) -> Iterator[Cells]:
     for feature in known.features:
         columns = known.columns_of(feature)
         if columns and len(feature.missing):
-            corners, nothing = known.vertices_of(feature), np.zeros(len(feature.missing))
+            corners = known.vertices_of(feature)
             if corners is not None:
                 yield Mixtures(feature.missing, columns, corners)
             else:  # values are in standard units: a missing one is distributed as the others are
+                nothing = np.zeros(len(feature.missing))
                 yield Numbers(feature.missing, columns, nothing, 1.0, *known.bounds_of(feature))
         if columns and columns[0] in known.errors:
             rows = np.setdiff1d(np.arange(len(known.values)), feature.missing)

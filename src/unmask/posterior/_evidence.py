@@ -12,7 +12,7 @@ from ..kernels import Edges, Pairs, power_of_two_near
 
 
 class Line(NamedTuple):
-    """The line from distances to dissimilarities: a constant, and a unit."""
+    """The line from distances to dissimilarities: a constant, and a slope."""
 
     constant: float = 0.0
     slope: float = 1.0
@@ -27,7 +27,7 @@ class Line(NamedTuple):
 
 @dataclass(frozen=True)
 class Evidence:
-    """Dissimilarities of pairs of objects, and how precise each is: 1 on average, twice that for half the variance.
+    """Dissimilarities of pairs of objects and their precisions, which are 1 on average (2: half the variance).
 
     Pairs without a dissimilarity and pairs without weight are not in the list.
     """
@@ -40,21 +40,21 @@ class Evidence:
 
     @classmethod
     def of(cls, pairs: Pairs | Edges) -> Evidence:
-        """Read the pairs that a fit passes over, in their own units; weights are taken for precisions."""
+        """Return the pairs of a fit in their own units; weights are taken for precisions."""
         rows, columns, delta, weight = pairs.listed()
         counts = ~np.isnan(delta) & (weight > 0)
         weight = weight[counts]
         return cls(pairs.n, rows[counts], columns[counts], delta[counts], weight / weight.mean())
 
     def line_to(self, distances: Array) -> Line:
-        """Return the line that brings dissimilarities of the interval level onto the scale of a table of distances.
+        """Return the line from a table of distances to dissimilarities of the interval level.
 
-        The line through the dissimilarities given the distances, in this direction because the noise is theirs:
+        It is the regression of the dissimilarities on the distances, because the noise is in the dissimilarities:
         disparities, which are distances given the dissimilarities, are all too near to each other.
         """
         d = distances[self.rows, self.columns]
         # Squares of very large or small numbers overflow, so both are brought near 1 first.
-        to_d, to_delta = power_of_two_near(float(d.mean())), power_of_two_near(self.unit)
+        to_d, to_delta = (power_of_two_near(float(values.mean())) for values in (d, self.delta))
         slope, constant = np.polyfit(d * to_d, self.delta * to_delta, 1, w=np.sqrt(self.precision))
         if slope <= 0:
             raise ValueError(
@@ -63,21 +63,14 @@ class Evidence:
             )
         return Line(float(constant) / to_delta, float(slope) * (to_d / to_delta))
 
-    def on(self, line: Line) -> Evidence:
-        """Return the same pairs on another scale."""
-        return replace(self, delta=line(self.delta))
+    def scaled(self, line: Line) -> tuple[Evidence, float]:
+        """Return the dissimilarities on the scale of the distances, divided by their mean, and this mean."""
+        delta = line(self.delta)
+        unit = float(delta.mean())
+        return replace(self, delta=delta / unit), unit
 
     def table(self, values: Array, others: float) -> Array:
         """Return values of the pairs above the diagonal of a square table; ``others`` for those not observed."""
-        found = np.full((self.n, self.n), others)
-        found[self.rows, self.columns] = values
-        return found
-
-    @property
-    def unit(self) -> float:
-        """The mean dissimilarity, in which the model measures."""
-        return float(self.delta.mean())
-
-    def scaled(self) -> Evidence:
-        """Return the same with a mean dissimilarity of 1."""
-        return replace(self, delta=self.delta / self.unit)
+        square = np.full((self.n, self.n), others)
+        square[self.rows, self.columns] = values
+        return square

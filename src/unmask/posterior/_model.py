@@ -44,14 +44,14 @@ class Parameters(NamedTuple):
 
 @dataclass(frozen=True)
 class Coefficients:
-    """The number of the parameter of each coefficient: -1 where it is 0; ``folded`` ones are taken without sign."""
+    """The parameter of each coefficient by its number, -1 if it is 0; ``folded`` ones are taken without sign."""
 
     which: IntArray  # known columns x columns of Z
     folded: Any  # of each parameter
 
     @classmethod
     def of(cls, known: KnownFeatures) -> Coefficients:
-        """Lay out the coefficients of each group of known columns as its block does."""
+        """Return the layout of the coefficients, which is that of the block of each group of known columns."""
         which = np.full((known.n_kept, known.n_dimensions), -1)
         folded: list[bool] = []
         at = 0
@@ -163,3 +163,32 @@ class Model:
         residuals = np.linalg.norm(Z[seen.rows] - Z[seen.columns], axis=1) - seen.delta
         x[-2] = (np.log(max(np.sqrt(np.mean(residuals**2)), 0.01)) - LOG_S) / LOG_S_SD
         return x
+
+
+# The least share of the fitted coordinates' mean square that is left when that of the noise is subtracted.
+LEAST_LEFT = 0.25
+
+
+def empirical_tau(evidence: Evidence, U: Array, Z: Array, known: KnownFeatures) -> float:
+    """Return the standard deviation of the coordinates a priori, by empirical Bayes from the least-squares fit.
+
+    It is that of the fitted coordinates, less the part that noise adds; drawn with the rest, it collapses under noise.
+    The noise of a coordinate is that of a regression of the object's dissimilarities, linear at the fit.
+    """
+    n, p = U.shape
+    if p == 0:
+        return 1.0
+    U = U - U.mean(axis=0)
+    rows, columns = evidence.rows, evidence.columns
+    d = np.linalg.norm(Z[rows] - Z[columns], axis=1)
+    left = float(np.sum(evidence.precision * (evidence.delta - d) ** 2))
+    # Neither place nor turn of the map counts, nor a turn of the coefficients.
+    free = n * p - p * (p + 1) // 2 + sum(q * (q + 1) // 2 for q in map(len, known.groups))
+    noise = left / max(len(d) - free, 1)
+    share = evidence.precision[:, None] * ((U[rows] - U[columns]) / np.maximum(d, 1e-12)[:, None]) ** 2
+    h = np.zeros((n, p))
+    np.add.at(h, rows, share)
+    np.add.at(h, columns, share)
+    size = float(np.mean(U**2))
+    spread = size - float(np.mean(noise / np.maximum(h, 1e-12)))
+    return float(np.sqrt(max(spread, LEAST_LEFT * size, 1e-12)))

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from .. import kernels
 from .._typing import Array
-from ._draws import Draws, Predicted, interval
+from ..kernels import plain
+from ._draws import Draws, Predicted
 
 # Most steps to the most likely place, and most halvings of a step that leads uphill.
 STEPS, HALVINGS = 50, 25
@@ -24,27 +24,23 @@ def predict_new(draws: Draws, delta: Array, v: Array, level: float, rng: np.rand
     they are.
     """
     here = _Beside(draws, delta, v)
-    u = here.drawn(rng)
-    d = here.distances(u)
-    return Predicted(d.mean(axis=0), *interval(draws.judged(d, rng), level))
+    return draws.judged(here.distances(here.drawn(rng)), rng, level)
 
 
 class _Beside:
     """A new object beside the fitted ones, in all draws at once."""
 
     def __init__(self, draws: Draws, delta: Array, v: Array) -> None:
-        U, C, V, log_s, self.gamma = draws.parts
-        self.U, self.tau = U, draws.model.tau
+        U, C, V, log_s, gamma = draws.parts
+        self.U, self.tau, self.log_s, self.gamma = U, draws.model.tau, log_s[:, None], gamma[:, None]
         self.apart = np.sum(((V - v) @ C) ** 2, axis=2)  # squared distances in the known features
         self.seen, self.delta = ~np.isnan(delta), np.nan_to_num(delta)
-        self.log_s = log_s
 
     def distances(self, u: Array) -> Array:
         return np.asarray(np.sqrt(np.sum((self.U - u[:, None]) ** 2, axis=2) + self.apart))
 
     def _log_variance(self, d: Array) -> Array:
-        least = kernels.plain.NEAREST_NOISE**2
-        return np.asarray(2 * self.log_s[:, None] + self.gamma[:, None] * np.log(d**2 + least))
+        return np.asarray(2 * self.log_s + self.gamma * np.log(d**2 + plain.NEAREST_NOISE**2))
 
     def cost(self, u: Array) -> Array:
         """Minus the log density of a place."""
@@ -79,23 +75,23 @@ class _Beside:
         d = np.maximum(self.distances(u), 1e-9)
         J = (u[:, None] - self.U) / d[..., None]
         precision, residual = np.exp(-self._log_variance(d)), d - self.delta
-        size, gamma = d**2 + kernels.plain.NEAREST_NOISE**2, self.gamma[:, None]
-        slope = 2 * gamma * d / size  # of log v
-        bend = 2 * gamma / size - 2 * slope * d / size
+        size = d**2 + plain.NEAREST_NOISE**2
+        slope = 2 * self.gamma * d / size  # of log v
+        bend = 2 * self.gamma / size - 2 * slope * d / size
         excess = residual**2 * precision - 1.0
         first = residual * precision - 0.5 * slope * excess
         second = precision * (1 - 2 * slope * residual) + 0.5 * slope**2 * (excess + 1.0) - 0.5 * bend * excess
-        prior = np.eye(u.shape[1]) / self.tau**2
-        across = np.where(self.seen, first / d, 0.0)
-        exact = self._outer(second - first / d, J) + across.sum(axis=1)[:, None, None] * np.eye(u.shape[1]) + prior
-        expected = self._outer(precision + 0.5 * slope**2, J) + prior
-        least = np.linalg.eigvalsh(exact).min(axis=1, initial=np.inf)
-        convex = least * self.tau**2 >= LEAST_CURVATURE
+
+        def outer(weight: Array) -> Array:
+            return np.asarray(np.einsum("sn,sni,snj->sij", np.where(self.seen, weight, 0.0), J, J))
+
+        unit = np.eye(u.shape[1])
+        across = np.where(self.seen, first / d, 0.0).sum(axis=1)[:, None, None]
+        exact = outer(second - first / d) + across * unit + unit / self.tau**2
+        expected = outer(precision + 0.5 * slope**2) + unit / self.tau**2
+        convex = np.linalg.eigvalsh(exact).min(axis=1, initial=np.inf) * self.tau**2 >= LEAST_CURVATURE
         gradient = np.einsum("sn,sni->si", np.where(self.seen, first, 0.0), J) + u / self.tau**2
         return np.where(convex[:, None, None], exact, expected), gradient
-
-    def _outer(self, weight: Array, J: Array) -> Array:
-        return np.asarray(np.einsum("sn,sni,snj->sij", np.where(self.seen, weight, 0.0), J, J))
 
     def _step(self, u: Array) -> Array:
         """Return how far to go against the gradient in each draw, such that the cost is no larger there."""

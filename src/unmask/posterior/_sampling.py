@@ -22,8 +22,6 @@ TUNING = 300
 DEPTH = 5
 # How far from the fit, in standard deviations of the prior, chains begin.
 SCATTER = 0.3
-# Passes that a draw takes, nearly always.
-PASSES = 31
 BETWEEN = 0.05  # seconds between two reports of progress
 
 
@@ -71,6 +69,7 @@ def sample(
 
 
 def _compiled(model: Model, start: Array, counts: IntArray) -> Any:
+    """Return the model in nutpie's form; it counts the draws of each chain."""
     from nutpie.compiled_pyfunc import from_pyfunc
 
     def make_expand(_seed: Any, _other: Any, chain: int) -> Callable[..., dict[str, Array]]:
@@ -83,15 +82,8 @@ def _compiled(model: Model, start: Array, counts: IntArray) -> Any:
     def initial(seed: int) -> Array:
         return start + SCATTER * np.random.default_rng(seed).standard_normal(model.size)
 
-    return from_pyfunc(
-        model.size,
-        lambda: model,
-        make_expand,
-        [np.dtype(np.float64)],
-        [(model.size,)],
-        ["x"],
-        make_initial_point_fn=initial,
-    )
+    shapes = [np.dtype(np.float64)], [(model.size,)], ["x"]
+    return from_pyfunc(model.size, lambda: model, make_expand, *shapes, make_initial_point_fn=initial)
 
 
 def _follow(sampler: Any, counts: IntArray, watch: Watch, total: int) -> bool:
@@ -102,9 +94,15 @@ def _follow(sampler: Any, counts: IntArray, watch: Watch, total: int) -> bool:
     def progress(iteration: int, chain: int) -> Progress:
         return Progress(STAGE, iteration, start=chain + 1, n_starts=chains, kind="chain", max_iter=total)
 
+    def has_finished() -> bool:
+        try:
+            return bool(sampler.is_finished)
+        except TimeoutError:  # nutpie 0.16 raises it while sampling
+            return False
+
     if watch.begin(STAGE, chains):
         return False
-    while not _has_finished(sampler):
+    while not has_finished():
         time.sleep(BETWEEN)
         for chain in np.flatnonzero(counts > reported).tolist():
             reported[chain] = done = min(int(counts[chain]), total)
@@ -116,21 +114,3 @@ def _follow(sampler: Any, counts: IntArray, watch: Watch, total: int) -> bool:
             watch.update(last)
         watch.end(last, True)
     return True
-
-
-def _has_finished(sampler: Any) -> bool:
-    try:
-        return bool(sampler.is_finished)
-    except TimeoutError:  # nutpie 0.16 raises it while sampling
-        return False
-
-
-def expected_seconds(model: Model, start: Array, *, iterations: int, chains: int, cores: int) -> float:
-    """Return about how long sampling will take, from a few timed passes."""
-    model(start)  # compiles the pass
-    begun, number = time.perf_counter(), 0
-    while number < 3 or time.perf_counter() - begun < 0.01:
-        model(start)
-        number += 1
-    seconds = (time.perf_counter() - begun) / number
-    return seconds * PASSES * iterations * chains / max(min(cores, chains), 1)

@@ -20,9 +20,8 @@ from ._types import (
     types_with_levels,
     without_errors,
 )
-from ._types._base import Coding, FeatureType
-from ._types._categories import LevelCoding, Nominal, Ordinal
-from ._types._numbers import Cyclic, Numeric, Spline
+from ._types._base import FeatureType
+from ._types._kinds import Cyclic, LevelType, Nominal, Numeric, Ordinal, Spline
 
 __all__ = [
     "FEATURE_TYPES",
@@ -30,7 +29,6 @@ __all__ = [
     "SCHEMES",
     "TIES",
     "Cells",
-    "Coding",
     "CommonBlock",
     "Curve",
     "Cyclic",
@@ -40,7 +38,7 @@ __all__ = [
     "FeatureType",
     "KnownFeatures",
     "KnownSpace",
-    "LevelCoding",
+    "LevelType",
     "Loss",
     "Neighbours",
     "Nominal",

@@ -1,13 +1,13 @@
-"""Blocks of coefficients: how some known columns become columns of Z, and how gradients come back.
+"""Blocks of coefficients: how some known columns become columns of Z.
 
-Each block is a part of theta in the majoriser's metric: its columns of Z are ``basis @ table(part)``, and the majoriser
-of the stress is the identity for unit weights, and at most twice that for others.
+A block's columns of Z are ``basis @ table``, where the table holds the block's part of theta. The basis is measured in
+the majoriser's metric: the majoriser of the stress is the identity for unit weights, and at most twice that for others.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from scipy.optimize import isotonic_regression
@@ -19,8 +19,17 @@ if TYPE_CHECKING:
     from ._known import KnownFeatures
 
 
+def gather(table: Array, parameters: IntArray) -> Array:
+    """Return the sum of the entries of a table that belong to each parameter; -1 marks entries that are always 0."""
+    return np.asarray(np.bincount(parameters.ravel() + 1, table.ravel(), int(parameters.max(initial=-1)) + 2)[1:])
+
+
 class Block:
-    """Coefficients of some known columns: ``T @ table(part)``."""
+    """Coefficients of some known columns; here any, as in a full B.
+
+    ``T @ table`` are the coefficients in standard units, and ``parameters`` has the number of the parameter of each
+    entry of the table.
+    """
 
     free: ClassVar[bool] = False  # whether the columns act by any linear combination
     one_axis: ClassVar[bool] = False  # whether they become one column of Z, however many they are
@@ -30,20 +39,20 @@ class Block:
     def __init__(self, known: KnownFeatures, columns: list[int], HV: Array, degrees: Array) -> None:
         self.columns = columns
         self.basis, self.T = self.units(known, HV, degrees)
-        self.parameters = self.layout(self.T.shape[1])
-        self.size, self.width = int(self.parameters.max()) + 1, self.parameters.shape[1]
+        self.parameters = self.layout(self.basis.shape[1])
 
     def units(self, known: KnownFeatures, HV: Array, degrees: Array) -> tuple[Array, Array]:
-        """Return a basis with the metric of the identity, and T, with orthogonal columns, which makes it of V.
-
-        ``degrees`` is H's diagonal.
-        """
-        # B'(V'HV)B = |RB|^2 with R = roots vectors', so B_theta = RB and T is the inverse of R.
+        """Return a basis with the metric of the identity, and T; ``degrees`` is H's diagonal."""
         V = known.values[:, self.columns]
         metric = V.T @ HV[:, self.columns]
-        roots, vectors = whitening((metric + metric.T) / 2)
-        T = vectors / roots
+        T = self.whitener((metric + metric.T) / 2)
         return V @ T, T
+
+    @staticmethod
+    def whitener(metric: Array) -> Array:
+        """Return the inverse of a root of V'HV, as far as coefficients of this kind see it."""
+        roots, vectors = whitening(metric)  # B'(V'HV)B = |RB|^2 with R = roots vectors'
+        return vectors / roots
 
     @staticmethod
     def layout(q: int) -> IntArray:
@@ -55,31 +64,11 @@ class Block:
         """Return coefficients of this kind for any B of the same columns."""
         return B
 
-    def table(self, part: Array) -> Array:
-        """Return the parameters as a table: what the basis is multiplied by."""
-        return part.reshape(self.parameters.shape)
-
-    def gather(self, table: Array) -> Array:
-        """Return the gradient in the parameters for a gradient in the table."""
-        return table.ravel()
-
-    def lift(self, part: Array) -> Array:
-        """Return this block's columns of Z, without cells that move."""
-        return self.basis @ self.table(part)
-
-    def adjoint(self, G: Array) -> Array:
-        """Return the gradient in this block's part of theta, without cells that move."""
-        return self.gather(self.basis.T @ G)
-
-    def gram(self, part: Array) -> Array:
-        """Return BB' of this block in standard units."""
-        B = self.T @ self.table(part)
-        return np.asarray(B @ B.T)
-
     def pack(self, B: Array) -> Array:
         """Return this block's part of theta for coefficients in standard units."""
         inverse = (self.T / np.sum(self.T**2, axis=0)).T
-        return np.asarray(self.gather(inverse @ self.nearest(B)) / self.gather(np.ones(self.parameters.shape)))
+        entries = gather(np.ones(self.parameters.shape), self.parameters)
+        return np.asarray(gather(inverse @ self.nearest(B), self.parameters) / entries)
 
     def project(self, part: Array) -> Array:
         """Return the nearest permitted parameters."""
@@ -99,28 +88,15 @@ class DenseBlock(Block):
 
 
 class DiagonalBlock(Block):
-    """Columns that have one coefficient each, all of them in one vectorised block."""
+    """Columns that have one coefficient each, all of them in one block."""
 
-    def units(self, known: KnownFeatures, HV: Array, degrees: Array) -> tuple[Array, Array]:
-        V = known.values[:, self.columns]
-        scale = 1.0 / np.sqrt(np.einsum("ij,ij->j", V, HV[:, self.columns]))
-        return V * scale, np.diag(scale)
+    @staticmethod
+    def whitener(metric: Array) -> Array:
+        return np.asarray(np.diag(1.0 / np.sqrt(np.diagonal(metric))))
 
     @staticmethod
     def layout(q: int) -> IntArray:
         return np.where(np.eye(q, dtype=bool), np.arange(q), -1)
-
-    def table(self, part: Array) -> Array:
-        return np.diag(part)
-
-    def gather(self, table: Array) -> Array:
-        return np.diagonal(table)
-
-    def lift(self, part: Array) -> Array:
-        return self.basis * part
-
-    def adjoint(self, G: Array) -> Array:
-        return np.asarray(np.einsum("ij,ij->j", self.basis, G))
 
 
 class CommonBlock(Block):
@@ -128,20 +104,13 @@ class CommonBlock(Block):
 
     one_scale = True
 
-    def units(self, known: KnownFeatures, HV: Array, degrees: Array) -> tuple[Array, Array]:
-        V = known.values[:, self.columns]
-        scale = 1.0 / np.sqrt(np.sum(V * HV[:, self.columns]))
-        return V * scale, scale * np.eye(V.shape[1])
+    @staticmethod
+    def whitener(metric: Array) -> Array:
+        return np.asarray(np.eye(len(metric)) / np.sqrt(np.trace(metric)))
 
     @staticmethod
     def layout(q: int) -> IntArray:
-        return np.where(np.eye(q, dtype=bool), 0, -1)
-
-    def table(self, part: Array) -> Array:
-        return np.asarray(part[0] * np.eye(len(self.columns)))
-
-    def gather(self, table: Array) -> Array:
-        return np.array([np.trace(table)])
+        return np.eye(q, dtype=int) - 1
 
     @staticmethod
     def nearest(B: Array) -> Array:
@@ -184,11 +153,8 @@ class MonotoneBlock(FunctionBlock):
         self.mass = np.abs(members.T @ (degrees[:, None] * members)).sum(axis=1)
         # A step in standard units is the difference of two positions times this.
         self.step_scale = known.scale[[known.kept[c] for c in self.columns]]
-        return members / np.sqrt(self.mass), np.diag(1.0 / np.sqrt(self.mass))
-
-    def gram(self, part: Array) -> Array:
-        b = np.diff(part / np.sqrt(self.mass)) * self.step_scale
-        return np.outer(b, b)
+        steps = np.diff(np.diag(1.0 / np.sqrt(self.mass)), axis=0)
+        return members / np.sqrt(self.mass), self.step_scale[:, None] * steps
 
     def pack(self, B: Array) -> Array:
         steps = np.sqrt(np.sum(B**2, axis=1)) / self.step_scale
@@ -199,7 +165,7 @@ class MonotoneBlock(FunctionBlock):
         return np.asarray(positions * np.sqrt(self.mass))
 
     def corners(self, columns: list[int], standard: Array) -> Array:
-        return self.T
+        return np.diag(1.0 / np.sqrt(self.mass))
 
 
 @dataclass(frozen=True)
@@ -213,8 +179,7 @@ class Cells:
     rows: IntArray
     columns: list[int]  # of the known values
     standard: Array  # the corners in the known values' units
-    corners: Array  # the corners in the units of the block's basis
-    block: int  # number of the block of the columns
+    corners: Array  # the corners as rows of the basis of all blocks
     mixture: bool
     price: float = 0.0
     low: Array | float = -np.inf
@@ -259,21 +224,23 @@ def coef_blocks(known: KnownFeatures, HV: Array, degrees: Array) -> list[Block]:
 
 def moving_cells(known: KnownFeatures, blocks: list[Block], price: float = 0.0) -> list[Cells]:
     """Return the missing cells, and the measured ones if moving one by its standard error has a price."""
-    cells = []
-    for number, block in enumerate(blocks):
+    cells, first, width = [], 0, sum(block.basis.shape[1] for block in blocks)
+    for block in blocks:
+        place = slice(first, first := first + block.basis.shape[1])  # of the block in the basis of all
         for feature in known.features:
             columns = [c for c in known.columns_of(feature) if c in block.columns]
+            moves: list[tuple[IntArray, Array | None, float, Any, Any]] = []  # rows, levels, price, bounds
             if columns and len(feature.missing):
-                standard = known.vertices_of(feature)
-                free = standard is None
-                standard = np.ones((1, 1)) if standard is None else standard
-                bounds = known.bounds_of(feature) if free else (-np.inf, np.inf)
-                corners = block.corners(columns, standard)
-                cells.append(Cells(feature.missing, columns, standard, corners, number, not free, 0.0, *bounds))
+                levels = known.vertices_of(feature)
+                low, high = known.bounds_of(feature) if levels is None else (-np.inf, np.inf)
+                moves.append((feature.missing, levels, 0.0, low, high))
             if columns and price > 0 and (error := known.errors.get(columns[0])):
-                rows, one = np.setdiff1d(np.arange(len(known.values)), feature.missing), np.ones((1, 1))
+                rows = np.setdiff1d(np.arange(len(known.values)), feature.missing)
                 given = known.values[rows][:, columns]
-                low, high = (bound - given for bound in known.bounds_of(feature))
-                corners = block.corners(columns, one)
-                cells.append(Cells(rows, columns, one, corners, number, False, price / error**2, low, high))
+                moves.append((rows, None, price / error**2, *(bound - given for bound in known.bounds_of(feature))))
+            for rows, levels, own_price, low, high in moves:
+                standard = np.ones((1, 1)) if levels is None else levels
+                corners = np.zeros((len(standard), width))
+                corners[:, place] = block.corners(columns, standard)
+                cells.append(Cells(rows, columns, standard, corners, levels is not None, own_price, low, high))
     return cells

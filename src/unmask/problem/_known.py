@@ -13,16 +13,16 @@ from .._typing import Array, IntArray
 from ..checking import (
     KnownFeatureWarning,
     align_rows,
+    as_frame,
     as_pandas,
     is_pandas,
-    polars_column,
     quote,
     require_real,
     warn_user,
 )
 from ._blocks import Block, CommonBlock, DenseBlock
 from ._types import feature_type, inferred_type
-from ._types._base import Coding
+from ._types._base import FeatureType
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -43,15 +43,19 @@ class KnownColumn(NamedTuple):
 
 @dataclass(frozen=True)
 class Feature:
-    """A known feature: its coding, the places of its coded columns, and whether its type was declared."""
+    """A known feature: its type, the places of its coded columns, and whether the type was declared."""
 
     name: str
-    coding: Coding
+    coding: FeatureType
     columns: tuple[int, ...]  # among all coded columns
     declared: bool
     missing: IntArray  # rows
     counts: tuple[int, ...] = ()  # of the objects of each level
     at: tuple[int, ...] = ()  # the columns among those that are kept
+
+    def encode(self, cells: Any) -> Array:
+        """Return the coded columns of these cells."""
+        return self.coding.encode(cells, self.name)
 
 
 @dataclass(frozen=True)
@@ -159,7 +163,7 @@ class KnownFeatures:
 
     def encode(self, table: list[KnownColumn]) -> Array:
         """Return all coded columns for new objects; no cell may be missing."""
-        coded = [feature.coding.encode(column.cells) for feature, column in zip(self.features, table, strict=True)]
+        coded = [feature.encode(column.cells) for feature, column in zip(self.features, table, strict=True)]
         for feature, columns in zip(self.features, coded, strict=True):
             if not np.isfinite(columns).all():
                 row = int(np.argmax(~np.isfinite(columns).all(axis=1)))
@@ -270,7 +274,7 @@ def _code(table: list[KnownColumn], types: Mapping[Any, Any]) -> tuple[list[Feat
         require_real(cells, f"known: column {name!r}")
         kind = feature_type(declared[at], name) if at in declared else inferred_type(cells, name)
         coding = kind.learn(cells, name)
-        columns = coding.encode(cells)
+        columns = coding.encode(cells, name)
         missing = np.flatnonzero(np.isnan(columns).any(axis=1))
         if len(missing) == len(columns):
             raise ValueError(f"known has no value at all in column {name!r}; leave the column out.")
@@ -305,7 +309,7 @@ def _units(raw: Array, blocks: Blocks) -> tuple[Array, Array, Array, Array]:
 
 def known_table(data: Any, n: int, labels: pd.Index | None) -> list[KnownColumn]:
     """Return the columns of a table, its rows aligned with the objects."""
-    data = align_rows(data, labels, "known")
+    data = as_frame(align_rows(data, labels, "known"))
     if is_pandas(data) and not hasattr(data, "columns"):
         data = data.to_frame(data.name if data.name is not None else "known0")
     table: dict[str, KnownColumn] = {}
@@ -314,8 +318,7 @@ def known_table(data: Any, n: int, labels: pd.Index | None) -> list[KnownColumn]
         for at, label in enumerate(data.columns):
             name = "/".join(map(str, label)) if isinstance(label, tuple) else str(label)
             repeated += [name] * (name in table)
-            cells = data.iloc[:, at] if is_pandas(data) else polars_column(data, label)
-            table[name] = KnownColumn(name, label, cells)
+            table[name] = KnownColumn(name, label, data.iloc[:, at])
         if repeated:
             raise ValueError(
                 f"known has duplicate column names: {quote(dict.fromkeys(repeated))}; give every feature a name of its "

@@ -13,7 +13,7 @@ import numpy as np
 
 from .._typing import Array, IntArray
 from ..checking import Dissimilarities, MapWarning, name_object, quote, warn_user
-from ..kernels import Edges, Pairs, Sums, Weighting, Workers, power_of_two_near, square_array
+from ..kernels import Edges, Pairs, Weighting, Workers, power_of_two_near, square_array
 from ._graph import make_graph
 from ._weights import list_edges, require_weights, weighted_pairs
 
@@ -28,7 +28,8 @@ class Scheme:
 
     name: str | None
     summary: str  # half a sentence for those who choose
-    follows_map = False  # weights that change with the map are kept as a square table
+    as_table = True  # whether the weights are kept as a square table
+    follows_map = False  # whether they change with the map
 
     def require(self, level: str, n_components: int) -> None:
         """Raise where other parameters of an estimator contradict the scheme."""
@@ -57,7 +58,7 @@ class Scheme:
             weight = np.where(np.isnan(delta), 0.0, self.of_pairs(delta.astype(np.float64) * scale))
             require_weights(weight, rows, columns, dissimilarities.labels)
             return list_edges(source.n, rows, columns, delta, weight)
-        D, smallest = square_array(source, f"weights={self.name!r}", "use weights=None"), source.smallest_positive()
+        D, smallest = square_array(source, f"weights={self.name!r}", "use weights=None"), source.sums(1.0).least
         W = np.where(np.isnan(D), 0.0, self.weigh(D * scale, smallest * scale))
         np.fill_diagonal(W, 0.0)
         pairs = weighted_pairs(dissimilarities, W, workers)
@@ -71,6 +72,7 @@ class Scheme:
 class Equal(Scheme):
     """Every pair counts the same."""
 
+    as_table = False
     name: str | None = None
     summary = "every pair counts the same"
 
@@ -109,9 +111,7 @@ class Sammon(Equal):
             return pairs
         sums = pairs.sums
         if sums is None:
-            masked = replace(pairs, weighting=Weighting.MASKED)
-            _, lengths, squares = pairs.source.passes_once.pair_sums(masked, workers)
-            sums = Sums(float(lengths), float(squares), pairs.source.smallest_positive() * pairs.scale)
+            sums = pairs.source.sums(pairs.scale)
         return replace(pairs, weighting=Weighting.SAMMON, floor=sums.least, factor=1.0 / sums.lengths, sums=sums)
 
 

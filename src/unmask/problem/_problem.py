@@ -21,7 +21,7 @@ import scipy.linalg
 
 from .._typing import Array
 from ..checking import count
-from ._blocks import Block, Cells, coef_blocks, moving_cells
+from ._blocks import Block, Cells, coef_blocks, gather, moving_cells
 from ._graph import WeightGraph
 from ._known import KnownFeatures
 from .linalg import orthonormal_basis, symmetric_root
@@ -114,20 +114,34 @@ class Structure:
         self.n, self.p, self.root_degrees, self.space = n, p, root_degrees, space
         self.blocks, self.cells, self.cell_unit = blocks, cells, cell_unit
         self.n_unknown = first = n * p  # parameters of U; they come first in theta
-        axis = p
-        self.layout: list[tuple[Block, slice, slice]] = []  # each block, its place in theta and its columns of Z
-        self.cell_parts: list[slice] = []  # the place of each group of cells in theta
+        self.block_parts: list[slice] = []  # the places of the blocks in theta
         for block in blocks:
-            self.layout.append(
-                (block, slice(first, first := first + block.size), slice(axis, axis := axis + block.width))
-            )
+            self.block_parts.append(slice(first, first := first + int(block.parameters.max()) + 1))
+        self.coefficients = slice(self.n_unknown, first)  # their place in theta
+        self.cell_parts: list[slice] = []
         for group in cells:
             self.cell_parts.append(slice(first, first := first + group.size))
-        self.size, self.k = first, axis  # number of parameters, and of columns of Z
+        self.size = first
+        # The blocks side by side: the known columns of Z are basis @ table.
+        self.basis = np.hstack([np.empty((n, 0)), *(block.basis for block in blocks)])
+        self.T = np.zeros((sum(len(block.columns) for block in blocks), self.basis.shape[1]))
+        self.parameters = np.full((self.basis.shape[1], sum(block.parameters.shape[1] for block in blocks)), -1)
+        row = column = 0
+        for block, part in zip(blocks, self.block_parts, strict=True):
+            height, width = block.parameters.shape
+            own = block.parameters + (part.start - self.n_unknown)
+            self.parameters[row : row + height, column : column + width] = np.where(block.parameters < 0, -1, own)
+            self.T[block.columns, row : row + height] = block.T
+            row, column = row + height, column + width
+        self.k = p + column  # columns of Z
         # Whether cells of the known table move, so that the lift is not linear and a step may overshoot.
         self.nonlinear = bool(cells)
         # Whether some parts of theta must stay in a convex set: ordered levels, cells.
         self.constrained = self.nonlinear or any(block.constrained for block in blocks)
+
+    def table(self, theta: Array) -> Array:
+        """Return the coefficients as a table, by which the basis is multiplied."""
+        return np.append(theta[self.coefficients], 0.0)[self.parameters]  # -1 is the last
 
     def unknown(self, theta: Array) -> Array:
         """Return U."""
@@ -136,43 +150,38 @@ class Structure:
 
     def moved(self, theta: Array) -> list[tuple[Cells, Array]]:
         """Return the estimated cells, each with its mixture of levels or its change."""
-        moves = (theta[part] / self.cell_unit for part in self.cell_parts)
-        return [(cells, r.reshape(cells.shape)) for cells, r in zip(self.cells, moves, strict=True)]
+        each = zip(self.cells, self.cell_parts, strict=True)
+        return [(cells, (theta[part] / self.cell_unit).reshape(cells.shape)) for cells, part in each]
 
     def lift(self, theta: Array) -> Array:
         """Return Z = [U, VB]."""
-        Z = np.empty((self.n, self.k))
+        Z, table = np.empty((self.n, self.k)), self.table(theta)
         Z[:, : self.p] = self.unknown(theta)
-        for block, part, axes in self.layout:
-            Z[:, axes] = block.lift(theta[part])
-        if self.cells:
-            for cells, r in self.moved(theta):
-                block, part, axes = self.layout[cells.block]
-                Z[cells.rows, axes] += r @ cells.corners @ block.table(theta[part])
+        np.matmul(self.basis, table, out=Z[:, self.p :])
+        for cells, r in self.moved(theta):
+            Z[cells.rows, self.p :] += r @ cells.corners @ table
         return Z
 
     def adjoint(self, theta: Array, G: Array) -> Array:
         """Return the gradient in theta for the gradient G in Z."""
-        g, GU = np.empty(self.size), G[:, : self.p]
+        g, GU, GV = np.empty(self.size), G[:, : self.p], G[:, self.p :]
         if self.space is not None:
             GU = self.space.off(GU)
         np.divide(GU, self.root_degrees, out=g[: self.n_unknown].reshape(self.n, self.p))
-        for block, part, axes in self.layout:
-            g[part] = block.adjoint(G[:, axes])
-        if self.cells:
-            for (cells, r), own in zip(self.moved(theta), self.cell_parts, strict=True):
-                block, part, axes = self.layout[cells.block]
-                G_rows = G[cells.rows, axes]
-                g[part] += block.gather((r @ cells.corners).T @ G_rows)
-                slope = G_rows @ block.table(theta[part]).T @ cells.corners.T + cells.price * r
-                g[own] = slope.ravel() / self.cell_unit
+        in_table = self.basis.T @ GV
+        for (cells, r), own in zip(self.moved(theta), self.cell_parts, strict=True):
+            G_rows = GV[cells.rows]
+            in_table += (r @ cells.corners).T @ G_rows
+            slope = G_rows @ self.table(theta).T @ cells.corners.T + cells.price * r
+            g[own] = slope.ravel() / self.cell_unit
+        g[self.coefficients] = gather(in_table, self.parameters)
         return g
 
     def project(self, theta: Array) -> Array:
         """Return the nearest permitted parameters."""
         if not self.constrained:
             return theta
-        held = [block.project(theta[part]) for block, part, _ in self.layout]
+        held = [block.project(theta[part]) for block, part in zip(self.blocks, self.block_parts, strict=True)]
         cells = [(cells.project(r) * self.cell_unit).ravel() for cells, r in self.moved(theta)]
         return np.concatenate([theta[: self.n_unknown], *held, *cells])
 
@@ -182,11 +191,8 @@ class Structure:
 
     def gram(self, theta: Array) -> Array:
         """Return BB' in standard units (kept columns x kept columns)."""
-        q = sum(len(block.columns) for block in self.blocks)
-        M = np.zeros((q, q))
-        for block, part, _ in self.layout:
-            M[np.ix_(block.columns, block.columns)] = block.gram(theta[part])
-        return M
+        B = self.T @ self.table(theta)
+        return np.asarray(B @ B.T)
 
     def step(self, solve: Callable[[Array], Array]) -> Callable[[Array], Array]:
         """Return the step of conditional SMACOF in theta, given the inverse of H; B's majoriser is the identity."""

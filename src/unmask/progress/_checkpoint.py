@@ -16,7 +16,7 @@ import numpy as np
 from .._typing import Array
 from ._watching import Listener, Progress
 
-FORMAT = 4
+FORMAT = 5
 
 
 class SavedStart(NamedTuple):
@@ -57,14 +57,14 @@ class SavedFit:
 
     def write(self, path: str | PathLike[str]) -> None:
         """Write the file in one step: at no time is there half a file."""
-        starts = [[*key, start._replace(theta=len(start.theta))] for key, start in self.starts.items()]  # type: ignore[arg-type]
+        starts = [[*key, start._replace(theta=None)] for key, start in self.starts.items()]  # type: ignore[arg-type]
         head = json.dumps({"unmask_checkpoint": FORMAT, "init": self.init, "about": self.about, "starts": starts})
-        thetas = [start.theta for start in self.starts.values()]
+        thetas: dict[str, Any] = {f"theta{number}": start.theta for number, start in enumerate(self.starts.values())}
         target = Path(os.path.realpath(path))
         draft = target.with_name(f".{os.getpid()}-{target.name}")
         try:
             with draft.open("wb") as file:
-                np.savez(file, head=np.array(head), thetas=np.concatenate([*thetas, []]))
+                np.savez(file, head=np.array(head), **thetas)
                 file.flush()
                 os.fsync(file.fileno())
             draft.replace(target)
@@ -76,13 +76,13 @@ class SavedFit:
         """Return the fit in a file; nothing in the file is run."""
         try:
             with Path(path).open("rb") as file, np.load(file, allow_pickle=False) as content:
-                head, thetas = json.loads(str(content["head"])), np.asarray(content["thetas"], dtype=np.float64)
-            if head["unmask_checkpoint"] != FORMAT:
-                raise ValueError(f"its format is {head['unmask_checkpoint']!r}")
-            starts = {}
-            for dimensions, number, (kind, size, steps, *end) in head["starts"]:
-                theta, thetas = thetas[:size], thetas[size:]
-                starts[dimensions, number] = SavedStart(kind, theta, tuple(steps), *end)
+                head = json.loads(str(content["head"]))
+                if head["unmask_checkpoint"] != FORMAT:
+                    raise ValueError(f"its format is {head['unmask_checkpoint']!r}")
+                starts = {}
+                for number, (dimensions, start, (kind, _, values, *end)) in enumerate(head["starts"]):
+                    theta = np.asarray(content[f"theta{number}"], dtype=np.float64)
+                    starts[dimensions, start] = SavedStart(kind, theta, tuple(values), *end)
             return cls(head["init"], head["about"], starts)
         except (OSError, EOFError, AttributeError, KeyError, TypeError, ValueError, zipfile.BadZipFile) as error:
             raise ValueError(
@@ -92,7 +92,7 @@ class SavedFit:
 
 
 class Checkpoint(Listener):
-    """Saves a fit in a file while it runs, so that it can continue after a crash, a power cut or Ctrl-C.
+    """Saves a fit in a file while it runs, so that it can continue after a crash or Ctrl-C.
 
     Passed as ``callback`` to ``fit``, alone or in a list with others. An estimator with ``init=path`` and the same data
     and options continues the fit: finished starts are not made again, the others follow, and the map is adjusted as in

@@ -7,6 +7,7 @@ import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar
+from copy import copy
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -21,9 +22,7 @@ class Progress:
     """The state of a fit, as its ``callback`` receives it.
 
     A callback is called when a start begins, after each iteration, and when a stage without iterations begins; never
-    by two threads at once. If it returns True the fit stops: starts under way end where they are, no other is made, and
-    the best map so far is kept, with an `UnfinishedWarning`. Before there is a map, the fit stops as soon as it has
-    one.
+    by two threads at once. If it returns True the fit stops and keeps the best map so far, with an `UnfinishedWarning`.
 
     Attributes
     ----------
@@ -35,11 +34,10 @@ class Progress:
     stress : float
         The normalised stress, or the cost of `GeneralMDS`; NaN where there is none.
     start, n_starts : int
-        Number of the start (or of the chain of a posterior), from 1, and how many there are; 0 in a stage without
-        iterations.
+        Number of the start (or of the chain of a posterior), from 1, and how many there are.
     kind : str
-        Of the start: ``"closed-form"``, ``"random"``, ``"given"``, ``"landmarks"``, ``"chain"``. ``"part"`` is a part
-        of a series of fits: ``stage`` names it, and ``iteration`` of ``max_iter`` parts are done.
+        Of the start: ``"closed-form"``, ``"random"``, ``"given"``, ``"landmarks"``, ``"chain"``. With ``"part"``,
+        ``iteration`` of ``max_iter`` fits of a series are done, and ``stage`` names the series.
     max_iter, tol
         The start ends after so many iterations, or when the stress falls by less than `tol` several times in a row.
     ahead : int
@@ -144,11 +142,10 @@ class Watch:
         self.listeners = listeners
         self.watched = len(listeners) > 0  # by more than a bar that appears by itself
         self.stopped = threading.Event()  # by a listener or by Ctrl-C
-        self.depth = 0  # within the parts of so many series
         self._lock = threading.RLock()
 
     def begin(self, stage: str, n_starts: int = 0) -> bool:
-        return self._call("begin", stage, n_starts) if self.listeners else self.stopped.is_set()
+        return self._call("begin", stage, n_starts)
 
     def update(self, progress: Progress) -> bool:
         return self._call("update", progress)
@@ -165,29 +162,28 @@ class Watch:
         return any(listener.is_due() for listener in self.listeners)
 
     def _call(self, method: str, *arguments: Any) -> bool:
-        with self._lock, _during(_current, None):  # a fit within a listener is not part of this one
+        with self._lock, _reporting_to(Watch()):  # a fit within a listener is not part of this one
             for listener in self.listeners:
-                if not (self.depth and listener.outermost) and getattr(listener, method)(*arguments):
+                if getattr(listener, method)(*arguments):
                     self.stopped.set()
         return self.stopped.is_set()
 
 
 _current: ContextVar[Watch | None] = ContextVar("watch", default=None)
-_bars_appear: ContextVar[bool] = ContextVar("bars_appear", default=True)
 
 
 @contextmanager
-def _during(variable: ContextVar[Any], value: Any) -> Iterator[None]:
-    token = variable.set(value)
+def _reporting_to(watch: Watch) -> Iterator[None]:
+    token = _current.set(watch)
     try:
         yield
     finally:
-        variable.reset(token)
+        _current.reset(token)
 
 
 def without_late_bars() -> AbstractContextManager[None]:
-    """Let no bar appear by itself: the caller shows the progress, or the user wants none."""
-    return _during(_bars_appear, value=False)
+    """Let no bar appear by itself, for callers that show the progress themselves, and users who want none."""
+    return _reporting_to(Watch())
 
 
 def current_watch() -> Watch:
@@ -206,9 +202,9 @@ def watching(callback: Callback | None, *others: Listener) -> Iterator[Watch]:
 
     listeners, whole = [*others, *listeners_of(callback)], _current.get()
     watch = Watch(*listeners) if listeners or whole is None else whole
-    if whole is None and _bars_appear.get() and not [one for one in listeners if not one.silent]:
+    if whole is None and all(one.silent for one in listeners):
         watch.listeners = *listeners, *late_bars()
-    with _during(_current, watch):
+    with _reporting_to(watch):
         try:
             yield watch
         finally:
@@ -216,8 +212,7 @@ def watching(callback: Callback | None, *others: Listener) -> Iterator[Watch]:
                 listener.close()
 
 
-# Reports the next part of a series: its name, how many parts are done, and how many there are at most.
-Tell = Callable[[str, int, int], None]
+Tell = Callable[[str, int, int], None]  # reports the name of a series, how many of its fits are done, and of how many
 
 
 class Stopped(KeyboardInterrupt):
@@ -228,20 +223,16 @@ class Stopped(KeyboardInterrupt):
 def series(callback: Callback | None = None) -> Iterator[Tell]:
     """Report a series of fits to a callback, which may stop it by returning True; then `Stopped` is raised.
 
-    Yields a function to call before each part. Without a callback the listeners of a fit or series around this one
-    receive the parts, and if there is none a bar appears after some seconds.
+    Yields a function to call before each fit. Without a callback the listeners of a fit or series around this one
+    receive the reports, and if there is none a bar appears after some seconds.
     """
     with watching(callback) as watch:
-        depth = watch.depth
+        within = copy(watch)  # what the fits report to
 
-        def report(part: str, done: int, total: int) -> None:
-            watch.depth = depth
-            stop = watch.update(Progress(part, done, start=1, n_starts=1, kind="part", max_iter=total))
-            watch.depth = depth + 1
-            if stop:
+        def report(name: str, done: int, total: int) -> None:
+            within.listeners = tuple(listener for listener in watch.listeners if not listener.outermost)
+            if watch.update(Progress(name, done, start=1, n_starts=1, kind="part", max_iter=total)):
                 raise Stopped("stopped by its callback; there is no result.")
 
-        try:
+        with _reporting_to(within):
             yield report
-        finally:
-            watch.depth = depth

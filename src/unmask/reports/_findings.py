@@ -1,187 +1,266 @@
-"""What was found: how many dimensions, what the known features do, how good the fit is and how sure the places are."""
+"""What was found in short, what to be careful about, and what is needed to repeat the study."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import platform
+from collections.abc import Iterator, Sequence
+from importlib.metadata import version
 
-import numpy as np
+from markupsafe import Markup
 
-from ..discovery import LeftOut
-from ..plotting import plot_importance, plot_scree, plot_shepard
-from ._html import Column, Html, clip_apart, count, element, join, name_of, note, number, paragraph, percent, table
-from ._maps import Paint, map_figure, map_picture
-from ._pictures import CHART, SQUARE, draw, figure_element
-from ._section import beside, more, section
+from ..discovery import PACKAGES, Action, Adoption, Step
+from ..problem.leak import leak_in_words
+from ._known import features_table, on_the_map
+from ._page import Beside, Code, Folded, Items, Note, Part, Table
+from ._steps import METHODS, pictures_of
 from ._subject import Subject
+from ._text import NOTHING, change_in_words, clean, clip, count, given, hidden, name_of, names_of, number, percent
 
-if TYPE_CHECKING:
-    import pandas as pd
-
-# Rows of a table before the rest are only counted.
-MOST_ROWS = 20
-MOST_PAIRS = 10
-LONGEST_NAME = 20
-WHICH_TEST = (
-    "Importances are sizes, not tests. The test to report with this map is permutation_test (unmask test): whether a "
-    "feature has a part in the map's distances, given the other known features. The test to report for the "
-    "dissimilarities themselves, without a map, is dbrda_test (unmask dbrda): what share of their squares the feature "
-    "explains linearly. Their p-values can differ."
+MOST_CAUTIONS, MOST_OPEN = 30, 5
+LONGEST_CAUTION = 600
+MOST_HISTORY = 40
+FEW_OBJECTS = 10
+# What the warnings of a fit mean to somebody who has not read the code.
+PLAIN_WORDS = {
+    "AdjustmentWarning": "The map was adjusted for the known features",
+    "ConvergenceWarning": "The search stopped before it had settled, so that a better map may exist",
+    "KnownFeatureWarning": "Known features were left out, or could not be estimated well",
+    "LeakWarning": "The map repeats the known features",
+    "MapWarning": "The map may not mean what it seems",
+    "UnfinishedWarning": "The fit was interrupted, and its map is what it had by then",
+}
+REMEDY = (
+    "Fit it with adjust=True (on the command line --adjust yes), which takes that off the map and leaves the fit as it "
+    "is; or with fewer dimensions."
 )
 
 
-# ---- how many dimensions
+def findings(subject: Subject) -> Sequence[Part]:
+    """Return the last map, the findings in a few sentences, the test of each known feature, and the cautions."""
+    (picture, *_) = subject.attempt(lambda: pictures_of(subject, subject.last))
+    words = [_sentences(subject), *_leak(subject), *subject.attempt(lambda: features_table(subject))]
+    return [Beside(picture, words), *_shown_cautions(cautions(subject))]
 
 
-@section("scree", "How many dimensions?")
-def dimensions(subject: Subject) -> Html:
-    """Show the stress for every number of dimensions."""
-    curve = subject.scree
-    elbow, most = curve.attrs["elbow"], len(curve) - 1
-    picture = figure_element(
-        [draw(lambda ax: plot_scree(curve, ax=ax), CHART)],
-        f"Stress against the number of dimensions, from 0 to {most}; the curve bends most at {elbow}.",
-        "What is left unexplained by maps of 0, 1, 2 … dimensions, given the same known features. It always falls; "
-        "after the elbow further dimensions pay little.",
-    )
-    columns = [
-        Column("Dimensions", [str(p) for p in curve.index]),
-        Column("Stress", [number(value) for value in curve["stress"]], numeric=True),
-        Column("Accounted for", [percent(1 - value) for value in curve["stress"]], numeric=True),
+def tiles(subject: Subject) -> list[tuple[str, str]]:
+    """Return the main numbers with their names."""
+    steps, last = len(subject.study.steps), subject.last
+    many = steps > 1
+    shares = [(f"accounted for{what and ', '}{what}", percent(1 - stress)) for what, stress in last.stresses]
+    return [
+        ("objects", f"{subject.n:,}"),
+        ("maps" if many else "map", f"{steps:,}"),
+        ("known to the last map" if many else "known", count(len(last.known), "feature")),
+        *shares,
     ]
-    said = f"The curve bends most at {count(elbow, 'dimension')}; the last map has {subject.last.n_components}."
-    return beside(picture, paragraph(said), table("Stress by number of dimensions", columns, "scree-table"))
 
 
-# ---- what is known
+def _sentences(subject: Subject) -> Markup:
+    first, last = subject.study.steps[0], subject.last
+    words = Markup("The first map ({}) accounts for {} of the squared dissimilarities. ").format(
+        given(first), _shares(first)
+    )
+    if last is not first:
+        words += Markup("The known features and the last map ({}) together account for {}. ").format(
+            given(last), _shares(last)
+        )
+    return words + ("The last map shows how the objects differ beyond the known features." if last.known else "")
 
 
-@section("importance", "What the known features do")
-def importances(subject: Subject) -> Html:
-    """Show how much each known feature counts, with intervals if there are any."""
-    if not subject.last.known:
-        return note("The last map was given no known features.")
-    importance, remark = _importance_table(subject)
-    shown = importance.sort_values("standardized", ascending=False, kind="stable").iloc[:MOST_ROWS]
-    intervals = "low" in shown
-    columns = [
-        Column("Feature", [name_of(name) for name in shown.index]),
-        Column("Importance", [number(value) for value in shown["standardized"]], numeric=True),
+def _shares(step: Step) -> str:
+    """Return what a map accounts for, and beside it what is accounted for without a map or with more dimensions."""
+    (_, first), *others = step.stresses
+    beside = "; ".join(f"{what}: {percent(1 - value)}" for what, value in others)
+    return f"{percent(1 - first)}{f' ({beside})' if beside else ''}"
+
+
+def _leak(subject: Subject) -> list[Part]:
+    """Say whether the last map repeats the known features, and what was or can be done about it."""
+    step = subject.last
+    if not step.known or not step.n_components:
+        return []
+    features = "; ".join(f"{name}, {how}" for name, how in on_the_map(subject).items())
+    listed = f" Feature by feature it shows {features}." if features else ""
+    leak = f"its leak is {leak_in_words(step.leak, step.leak_reference)}"
+    if step.adjusted:
+        begin = (
+            f"The last map is adjusted: as it was fitted, its leak was {step.free_leak:.2f}, and what the known "
+            "features predict was taken off it, so that its leak is 0 by construction."
+        )
+    elif step.uncorrelated:
+        begin = "The last map is uncorrelated with the known features by construction (orthogonal=True)."
+    elif step.leak > step.leak_reference:
+        begin = f"The last map repeats the known features: {leak}. {REMEDY}"
+    elif features:
+        begin = f"Along its axes the last map repeats the known features no more than chance: {leak}."
+    else:
+        begin = f"It repeats none of the known features beyond chance: {leak}."
+    if step.uncorrelated and not listed and subject.made("leaks") is not None:
+        listed = " Neighbours on it do not tell the known features beyond chance."
+    return [begin + listed]
+
+
+# ---- cautions
+
+
+def _shown_cautions(listed: list[Markup]) -> list[Part]:
+    if not listed:
+        return [Note("Nothing was found to warn of.")]
+    rest = listed[MOST_OPEN:MOST_CAUTIONS]
+    folded = [Folded(f"{count(len(rest), 'more caution')}", [Items(rest, "careful")])] if rest else []
+    left = hidden(len(listed), MOST_CAUTIONS, "caution")
+    return [Items(listed[:MOST_OPEN], "careful"), *folded, *[Note(left)] * bool(left)]
+
+
+def cautions(subject: Subject) -> list[Markup]:
+    """Return warnings in plain words: of the data, of the fits, of the last map, and of this page."""
+    parts = (_of_last, _of_data, _of_steps, _of_intervals)
+    listed = [caution for part in parts for caution in part(subject)]
+    listed += [_caution("Left out", reason) for reason in subject.left_out]
+    return listed + [_caution("While this page was made", text) for text in subject.remarks]
+
+
+def _caution(what: str, why: str | Markup) -> Markup:
+    return Markup("<b>{}.</b> {}").format(what, why if isinstance(why, Markup) else clip(why, LONGEST_CAUTION))
+
+
+def _of_data(subject: Subject) -> Iterator[Markup]:
+    if subject.missing_pairs:
+        share = percent(subject.missing_pairs / subject.n_pairs)
+        missing = f"{subject.missing_pairs:,} of {subject.n_pairs:,} pairs ({share}) have no dissimilarity"
+        yield _caution("Missing pairs", f"{missing}; their distances on a map were not measured.")
+    if subject.n < FEW_OBJECTS:
+        yield _caution("Few objects", f"Among {subject.n} objects almost any pattern can be chance.")
+
+
+def _of_steps(subject: Subject) -> Iterator[Markup]:
+    warned: dict[str, list[str]] = {}
+    for step in subject.study.steps:
+        for warning in step.warnings:
+            if step is subject.last and warning.startswith("LeakWarning") and subject.made("leaks") is not None:
+                continue  # the table of this page is among the cautions of the last map
+            warned.setdefault(warning, []).append(str(step.number))
+    for warning, numbers in warned.items():
+        category, _, message = warning.partition(": ")
+        if category != "MissingDissimilarityWarning":  # is among the cautions of the data
+            where = f"Map{'s' if len(numbers) > 1 else ''} {', '.join(numbers[:10])}{' …' if len(numbers) > 10 else ''}"
+            yield _caution(where, f"{PLAIN_WORDS.get(category, 'The fit warned')}: {message}")
+
+
+def _of_last(subject: Subject) -> Iterator[Markup]:
+    last = subject.last
+    features = "; ".join(f"{name}, {how}" for name, how in on_the_map(subject).items())
+    if features or last.leak > last.leak_reference:
+        leak = "" if last.uncorrelated else f"; its leak is {leak_in_words(last.leak, last.leak_reference)}"
+        yield _caution("The last map shows known features", f"{features or 'Along its axes'}{leak}.")
+    waiting = [action.name for action in subject.after(last.number) if isinstance(action, Adoption)]
+    if waiting:
+        later = Markup("Adopted after the last map, which was not given: {}.").format(names_of(waiting))
+        yield _caution("Not fitted yet", later)
+    if last.n_components > 2:
+        yield _caution("More than a picture", f"The last map has {last.n_components} dimensions; a picture shows two.")
+    curve = subject.made("scree")
+    if curve is not None and (elbow := curve.attrs["elbow"]) > last.n_components:
+        text = f"The stress bends at {elbow} dimensions and the last map has {last.n_components}: more may be hidden."
+        yield _caution("More dimensions", text)
+
+
+def _of_intervals(subject: Subject) -> Iterator[Markup]:
+    stability = subject.made("stability")
+    if stability is not None:
+        unsure = stability.importance.index[stability.importance["low"] <= 0]
+        if len(unsure):
+            yield _caution(
+                "Perhaps nothing", Markup("Intervals of importance reach 0: {}.").format(names_of(list(unsure)))
+            )
+
+
+# ---- to repeat it
+
+
+def record(subject: Subject) -> Sequence[Part]:
+    """Return the data, the history, the versions and the script, each folded."""
+    return [
+        Folded("The data", [_data(subject)]),
+        Folded("History", _history(subject)),
+        Folded("Versions", [_versions(subject)]),
+        Folded("The script", _script(subject)),
     ]
-    if intervals:
-        ends = zip(shown["low"], shown["high"], strict=True)
-        ranges = [f"{number(low)} to {number(high)}" for low, high in ends]
-        columns.append(Column(f"{subject.stability.level:.0%} interval", ranges, numeric=True))
-    listed = join([table("Importance", columns, "importance-table"), more(len(importance), len(shown), "feature")])
-    return join([beside(_importance_picture(subject, shown, intervals), listed), remark, paragraph(WHICH_TEST)])
 
 
-def _importance_picture(subject: Subject, shown: pd.DataFrame, intervals: bool) -> Html:
-    named = shown.set_axis(clip_apart(shown.index, LONGEST_NAME), axis=0)
-    height = float(np.clip(1.0 + 0.32 * len(shown), 1.8, 7.0))
-    caption = "How much one standard deviation of a feature adds to the distances, in the units of the dissimilarities."
-    if intervals:
-        spread = subject.stability
-        caption += f" Bars: intervals from {spread.n_resamples} resamples of the errors, for these objects."
-    return figure_element(
-        [draw(lambda ax: plot_importance(named, ax=ax), (CHART[0], height))],
-        f"Importance of {count(len(shown), 'known feature')}, the largest at the top.",
-        caption,
-    )
-
-
-def _importance_table(subject: Subject) -> tuple[pd.DataFrame, Html]:
-    """Return importances with intervals, or without and why."""
-    plain = subject.last.importance
-    if not subject.options.resamples:
-        return plain, Html("")
-    try:
-        return subject.stability.importance, Html("")
-    except LeftOut as reason:
-        return plain, subject.without(str(reason))
-    except Exception as error:  # whatever keeps the fits from being repeated, importances are there
-        return plain, subject.without(f"Intervals could not be made ({type(error).__name__}: {error})")
-
-
-# ---- how good the fit is
-
-
-@section("quality", "How good the fit is")
-def quality(subject: Subject) -> Html:
-    """Show the fitted distances, and which objects fit least well."""
-    parts = [element("h3", "Pair by pair"), subject.attempt(lambda: _shepard(subject))]
-    parts += [element("h3", "Object by object"), subject.attempt(lambda: _points(subject))]
-    return join(parts)
-
-
-def _shepard(subject: Subject) -> Html:
-    pairs = subject.pairs
-    sample = len(pairs.dissimilarities)
-    some = f" Shown are the pairs of {sample:,} objects, picked at random." if sample < subject.n else ""
-    picture = figure_element(
-        [draw(lambda ax: plot_shepard(pairs.fit, pairs.dissimilarities, ax=ax), SQUARE)],
-        "Fitted distances against dissimilarities, a point per pair, with a line where there is no error.",
-        "Shepard's diagram: each pair's distance in the fit against its dissimilarity. On the line they agree; pairs "
-        f"above it came out too far apart, pairs below it too close.{some}",
-    )
-    rows = pairs.table()
-    rows = rows[rows["weight"] > 0]
-    worst = rows.iloc[np.argsort(-rows["residual"].abs().to_numpy(), kind="stable")[:MOST_PAIRS]]
-    columns = [
-        Column("Pair", [join(map(name_of, pair), " and ") for pair in zip(worst["i"], worst["j"], strict=True)]),
-        Column("Aim", [number(value) for value in worst["disparity"]], numeric=True),
-        Column("Distance", [number(value) for value in worst["distance"]], numeric=True),
+def _data(subject: Subject) -> Part:
+    material = subject.study.material
+    data, missing = material.data, material.data.missing_pairs
+    pairs = clip(data.words, 200) if missing is None else f"{subject.n_pairs - missing:,} of {subject.n_pairs:,}"
+    rows: list[tuple[str, object]] = [
+        ("Objects", f"{subject.n:,}"),
+        ("Pairs with a dissimilarity", pairs),
+        ("Known from the start", names_of(list(material.known.columns)) or "nothing"),
+        ("Recognised on the way", names_of([action.name for action in subject.adoptions]) or "nothing"),
     ]
-    return beside(picture, table(f"The {len(worst)} pairs that fit least well", columns, "pairs"))
+    if material.table.shape[1]:
+        rows.append(("Columns of the table", names_of(list(material.table.columns))))
+    if material.weights is not None:
+        rows.append(("Weights of the pairs", "given"))
+    return Table("data", "What was asked", {"": [name for name, _ in rows], "Value": [value for _, value in rows]})
 
 
-def _points(subject: Subject) -> Html:
-    stress = subject.last.stress_per_point
-    total = max(float(stress.sum()), np.finfo(float).tiny)
-    times = (stress * (subject.n / total)).rename("times the average").set_axis(subject.objects)
-    order = np.argsort(-times.to_numpy(), kind="stable")[:MOST_ROWS]
-    columns = [
-        Column("Object", [name_of(subject.objects[at]) for at in order]),
-        Column("Times average", [f"{times.iloc[at]:.2f}" for at in order], numeric=True),
-        Column("Share", [percent(stress.iloc[at] / total) for at in order], numeric=True),
-    ]
-    title = "Part of the stress, largest first"
-    listed = join([table(title, columns, "points"), more(subject.n, len(order), "object")])
-    if not subject.last.n_components:
-        return listed
-    picture = map_figure(
-        subject,
-        subject.last.embedding,
-        Paint(str(times.name), times),
-        "The last map, each object coloured by its part of the stress.",
-        "The last map, coloured by each object's part of what is left unexplained; 1 is the average. Trust the places "
-        "of those far above it least.",
+def _history(subject: Subject) -> list[Part]:
+    actions = subject.study.actions
+    shown = actions[-MOST_HISTORY:]
+    left = hidden(len(actions), len(shown), "action")
+    lines = Items([_line(action) for action in shown], "history", len(actions) - len(shown) + 1)
+    return [*[Note(left)] * bool(left), lines, _fits(subject)]
+
+
+def _line(action: Action) -> Markup:
+    if not isinstance(action, Step):
+        return change_in_words(action)
+    size = count(action.n_components, "dimension")
+    return Markup("<b>Map {}</b>, {} in {}, {}: stress {}.").format(
+        action.number, METHODS[action.estimator], size, given(action), action.stress_in_words
     )
-    return beside(picture, listed)
 
 
-# ---- how sure the places are
+def _fits(subject: Subject) -> Table:
+    steps = subject.study.steps[-MOST_HISTORY:]
+    others = [{name: value for name, value in step.params.items() if name != "n_components"} for step in steps]
+    columns: dict[str, Sequence[object]] = {
+        "Map": [f"{step.number}" for step in steps],
+        "Given": [given(step) for step in steps],
+        "Dimensions": [_dimensions(step) for step in steps],
+        "Stress": [number(step.stress) for step in steps],
+        "Leak": [f"{step.leak:.2f}" if step.known else NOTHING for step in steps],
+        "Settled": ["interrupted" if not s.finished else "yes" if s.converged else "no" for s in steps],
+        "Parameters": [clip(", ".join(f"{name}={value!r}" for name, value in params.items())) for params in others],
+    }
+    return Table("fits", "The fits", columns, ("Dimensions", "Stress", "Leak"))
 
 
-@section("sureness", "How sure the places are")
-def sureness(subject: Subject) -> Html:
-    """Show how far the objects' places may be off."""
-    if subject.last.n_components < 2:
-        raise LeftOut("Ellipses are left out: they need a map of two dimensions.")
-    spread, step = subject.stability, subject.last
-    picture = figure_element(
-        [map_picture(subject, step.embedding, Paint(), spread)],
-        f"Map {step.number} with an ellipse around each object.",
-        f"The last map. An ellipse holds {spread.level:.0%} of the places that an object takes when dissimilarities "
-        "are made anew with the errors of the fit. Where ellipses overlap, neighbours may change places.",
+def _dimensions(step: Step) -> str:
+    """Return the number of dimensions shown, and of those fitted, which the stress is of, if there are more."""
+    fitted = step.free_embedding.shape[1]
+    return f"{step.n_components}{f' of {fitted} fitted' * (fitted > step.n_components)}"
+
+
+def _versions(subject: Subject) -> Table:
+    """List the versions of the packages that made the last map and this page."""
+    now = {"python": platform.python_version()} | {name: version(name) for name in (*PACKAGES, "matplotlib")}
+    made = subject.last.versions
+    names = list(dict.fromkeys([*made, *now]))
+    columns: dict[str, Sequence[object]] = {
+        "Package": [clip(name) for name in names],
+        "The last map": [clip(made.get(name, NOTHING)) for name in names],
+        "This page": [now.get(name, NOTHING) for name in names],
+    }
+    return Table("versions", "What made the numbers", columns)
+
+
+def _script(subject: Subject) -> list[Part]:
+    code = subject.study.to_script(subject.options.saved_as)
+    # Cleaned word by word, which keeps the spaces between them.
+    shown = "\n".join(" ".join(map(clean, line.split(" "))) for line in code.splitlines())
+    words = Markup("It makes the maps again, from the dissimilarities on, and needs {}, the saved study.").format(
+        name_of(subject.options.saved_as)
     )
-    half = spread.objects["major"].to_numpy()
-    order = np.argsort(-half, kind="stable")[:MOST_PAIRS]
-    columns = [
-        Column("Object", [name_of(spread.objects.index[at]) for at in order]),
-        Column("Half-length", [number(value) for value in half[order]], numeric=True),
-    ]
-    words = paragraph(
-        "Ellipses are about noise in the dissimilarities. They know nothing of other maps that fit as well, or of a "
-        "wrong number of dimensions."
-    )
-    return beside(picture, words, table("The least certain places", columns, "places"))
+    return [words, Code("The script, in Python", shown)]

@@ -6,13 +6,15 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from markupsafe import Markup
 
 from ..discovery import Adoption, Step
 from ..plotting import explore, plot_map, plot_pair
 from ..problem import Nominal
-from ._html import Html, clip, clip_apart, join, name_of
-from ._pictures import MAP, TALL, WIDE, draw, figure_element
+from ._page import Figure
+from ._pictures import MAP, TALL, WIDE, draw
 from ._subject import Subject
+from ._text import clip, clip_apart, name_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -39,9 +41,9 @@ class Paint:
         return "" if self.values is None else f" Coloured by {self.name}."
 
     @property
-    def caption(self) -> Html:
+    def caption(self) -> Markup:
         """The same as markup."""
-        return Html("") if self.values is None else join([" Coloured by ", name_of(self.name), "."])
+        return Markup("") if self.values is None else Markup(" Coloured by {}.").format(name_of(self.name))
 
 
 def paint_of(subject: Subject, name: str | None) -> Paint:
@@ -104,23 +106,26 @@ def map_picture(subject: Subject, embedding: pd.DataFrame, paint: Paint, ellipse
     return draw(lambda ax: plot_map(_named(embedding), ax=ax, **options), MAP)
 
 
-def map_figure(subject: Subject, embedding: pd.DataFrame, paint: Paint, alt: str, caption: object) -> Html:
+def map_figure(subject: Subject, embedding: pd.DataFrame, paint: Paint, alt: str, caption: object) -> Figure:
     """Return one map with its caption; if that was asked for, one to explore."""
     picture, live = map_picture(subject, embedding, paint), None
     if subject.options.interactive:
         live = explore(_named(embedding), color=paint.values, labels=[clip(label) for label in subject.objects]).data
-    return figure_element([picture], alt, caption, live)
+    return Figure([picture], alt, caption, live)
 
 
-def pair_pictures(
-    subject: Subject, before: pd.DataFrame, after: pd.DataFrame, titles: tuple[str, str], paint: Paint
-) -> list[str]:
+def pair_figure(
+    subject: Subject,
+    maps: tuple[pd.DataFrame, pd.DataFrame],
+    titles: tuple[str, str],
+    paint: Paint,
+    alt: str,
+    caption: object,
+) -> Figure:
     """Return two maps side by side, and for narrow screens on top of each other."""
     options: dict[str, Any] = {"color": paint.values, "scale": False, **_labels(subject)}
-
-    def drawing(ax: Any, names: tuple[str, str]) -> None:
-        plot_pair(_named(before), _named(after), ax=ax, titles=names, **options)
-
+    before, after = (_named(embedding) for embedding in maps)
     short = (clip(titles[0], LONGEST_TITLE), clip(titles[1], LONGEST_TITLE))
-    wide = draw(lambda axes: drawing(axes, short), WIDE, columns=2)
-    return [wide, draw(lambda ax: drawing(ax, ("before", "after")), TALL)]
+    wide = draw(lambda axes: plot_pair(before, after, ax=axes, titles=short, **options), WIDE, columns=2)
+    tall = draw(lambda ax: plot_pair(before, after, ax=ax, titles=("before", "after"), **options), TALL)
+    return Figure([wide, tall], alt, caption)

@@ -16,9 +16,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..plotting import map_holder
-from ._html import Html, element
-
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
@@ -81,15 +78,3 @@ def _keep_small(figure: Figure) -> None:
             if not drawn.get_rasterized():
                 shapes = max(len(np.atleast_2d(drawn.get_offsets())), len(drawn.get_paths()))
                 drawn.set_rasterized(shapes > MOST_SHAPES)
-
-
-def figure_element(pictures: list[str], alt: str, caption: object, live: str | None = None) -> Html:
-    """Return a picture with its caption; a second picture is for narrow screens.
-
-    Where scripts run, a map whose data are given (`live`) takes the picture's place.
-    """
-    image = element("img", src=pictures[0], alt=alt)
-    sources = [element("source", media="(max-width: 46rem)", srcset=narrow) for narrow in pictures[1:]]
-    shown = element("picture", *sources, image, class_="picture")
-    shown = shown if live is None else Html(map_holder(live, shown))
-    return element("figure", shown, element("figcaption", caption))

@@ -1,4 +1,4 @@
-"""What a report is about: a study, its last step, and what has to be computed once for several sections."""
+"""The study that a report is about, its last step, and what is computed once for several sections."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from ..discovery import Adoption, Change, Discovery, FittedPairs, LeftOut, Reading, Step
 from ..inspection import Stability
 from ..kernels import MOST_SQUARED
-from ._html import Html, note
+from ._page import Note, Part
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -35,12 +35,12 @@ class ReportOptions:
 
 @dataclass
 class Subject:
-    """A study and what several sections of its report need; what was left out or warned of is kept for the cautions."""
+    """A study and what several sections of its report need; omissions and warnings are kept for the cautions."""
 
     study: Discovery
     options: ReportOptions
     left_out: list[str] = field(default_factory=list)
-    heard: list[str] = field(default_factory=list)
+    remarks: list[str] = field(default_factory=list)
 
     # ---- the study
 
@@ -51,7 +51,7 @@ class Subject:
 
     @property
     def data(self) -> Any:
-        """What the estimators of the study are fitted to, not copied: dissimilarities, or features of many objects."""
+        """The data that the study's estimators are fitted to: dissimilarities, or features of many objects."""
         return self.study.material.data.fitted
 
     @cached_property
@@ -138,6 +138,12 @@ class Subject:
         return self.reading.bootstrap(resamples, random_state=self.options.seed)
 
     @cached_property
+    def tests(self) -> pd.DataFrame:
+        """The test of what each known feature explains of the dissimilarities."""
+        self.require_few("The test of the dissimilarities", "a decomposition", ONE_FIT)
+        return self.reading.dbrda(random_state=self.options.seed)
+
+    @cached_property
     def pairs(self) -> FittedPairs:
         """Dissimilarities and distances of the last fit."""
         return self.reading.pairs(self.options.seed)
@@ -149,26 +155,26 @@ class Subject:
 
     # ---- parts that may fail
 
-    def attempt(self, make: Callable[[], Html]) -> Html:
-        """Return a part of the page, or a note on why it is missing; a failing part does not stop the others."""
-        with warnings.catch_warnings(record=True) as heard:
+    def attempt(self, make: Callable[[], Sequence[Part]]) -> Sequence[Part]:
+        """Return parts of the page, or a note on why they are missing; failing parts do not stop the others."""
+        with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
             try:
                 made = make()
             except LeftOut as reason:
-                made = self.without(str(reason))
-            except ImportError as error:  # what is not installed is no caution about what was found
-                made = note(f"This part is not there: {error}.")
+                made = [self.without(str(reason))]
+            except ImportError as error:  # a package that is not installed is no caution about the findings
+                made = [Note(f"This part is not there: {error}.")]
             except Exception as error:  # a fit that cannot be repeated must not cost the whole report
-                made = self.without(f"This part could not be made ({type(error).__name__}: {error})")
-        # What other packages say of themselves, such as what is not installed, is no caution about what was found.
-        said = dict.fromkeys(str(warning.message) for warning in heard if issubclass(warning.category, UserWarning))
+                made = [self.without(f"This part could not be made ({type(error).__name__}: {error})")]
+        # Other packages' remarks about themselves are no cautions either.
+        texts = dict.fromkeys(str(warning.message) for warning in caught if issubclass(warning.category, UserWarning))
         known = {message for step in self.study.steps for message in step.warnings}
-        self.heard += [text for text in said if text not in self.heard and not any(text in one for one in known)]
+        self.remarks += [t for t in texts if t not in self.remarks and not any(t in one for one in known)]
         return made
 
-    def without(self, reason: str) -> Html:
+    def without(self, reason: str) -> Note:
         """Return a note on why a part is missing, and list the reason among the cautions."""
         if reason not in self.left_out:
             self.left_out.append(reason)
-        return note(reason)
+        return Note(reason)

@@ -70,26 +70,27 @@ def regress_squares(engine: Engine, known: KnownFeatures, *, start: bool = False
     Return BB' (symmetric, perhaps not yet positive semi-definite) and the intercept: the mean square not explained. A
     start regresses on the squares alone where there are many products.
     """
-    n, V = engine.n, known.values
-    products = [(g[a], g[b]) for g in known.groups for a in range(len(g)) for b in range(a, len(g))]
-    if start and len(products) > START_REGRESSORS:
-        products = [(c, c) for c in range(known.n_kept)]
-    elif len(products) > MAX_REGRESSORS:
+    V = known.values
+    together: Array = np.zeros((known.n_kept, known.n_kept), dtype=bool)
+    for group in known.groups:
+        together[np.ix_(group, group)] = True
+    first, last = np.nonzero(np.triu(together))
+    if start and len(first) > START_REGRESSORS:
+        first = last = np.arange(known.n_kept)
+    elif len(first) > MAX_REGRESSORS:
         raise ValueError(
-            f"{known.n_kept} columns of known features have {len(products)} products within their blocks, too many to "
+            f"{known.n_kept} columns of known features have {len(first)} products within their blocks, too many to "
             "regress on; use coef='diagonal' or smaller groups."
         )
-    if not products and engine.graph.every_pair:
+    if not len(first) and engine.graph.every_pair:
         return np.zeros((0, 0)), 0.0  # no pair is missing for which the mean would stand in
-    ones_and_V = np.column_stack([np.ones(n), V])
-    D2X = engine.graph.squared_product(ones_and_V, np.empty((n, 0)), 0.0)
+    D2X = engine.graph.squared_product(np.column_stack([np.ones(len(V)), V]), np.empty((len(V), 0)), 0.0)
     # The sum over pairs of delta^2 (v_ia - v_ja)(v_ib - v_jb) is V'LV, L the Laplacian of squared dissimilarities.
     moments = V.T @ (D2X[:, :1] * V) - V.T @ D2X[:, 1:]
     response = float(D2X[:, 0].sum()) / 2
-    first, last = np.array(products, dtype=int).reshape(-1, 2).T
     count, sums, second = _sums_of_products(engine, V, first, last)
     M: Array = np.zeros((V.shape[1], V.shape[1]))
-    if not products:
+    if not len(first):
         return M, response / count
     normal = second - np.outer(sums, sums) / count
     target = moments[first, last] - sums * response / count

@@ -12,8 +12,7 @@ from ..checking import MapWarning, warn_user
 from ..engines import TableEngine
 from ..kernels import Weighting, Workers
 from ..problem import Equal, Problem, Scheme
-from ._loop import Reason, SearchSettings, Stage, run_stage
-from ._objective import make_objective
+from ._loop import Reason, SearchSettings, Stage, make_objective, run_stage
 
 # The neighbourhood's radius shrinks by this factor a stage. Stages are short, because weights that stay as they were
 # while the map changes let objects that no longer count for each other come to lie on top of each other: with 50
@@ -37,7 +36,7 @@ class CurvilinearWeights(Equal):
 
     name = "curvilinear"
     summary = "what is near by the fitted distances counts more, while the neighbourhood shrinks"
-    follows_map = True
+    as_table = follows_map = True
 
     def require(self, level: str, n_components: int) -> None:
         Scheme.require(self, level, n_components)

@@ -3,22 +3,20 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from operator import attrgetter
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from .._typing import Array
-from ..checking import UnfinishedWarning, warn_user
 from ..kernels import Workers, each, elsewhere
 from ..problem import KnownFeatures
 from ..progress import Progress, SavedFit
 from ._closed_form import closed_form, coefficients
-from ._loop import MakeRule, Reason, Report, SearchSettings, Solution, catching_interrupt, minimise
-from ._objective import Objective
+from ._loop import MakeRule, Objective, Reason, Report, SearchSettings, Solution, catching_interrupt, minimise
 
 # A start's coefficients and coordinates are kept at least this share of a typical distance: from exactly zero the
 # gradient is zero too, and no descent ever leaves.
@@ -37,19 +35,11 @@ OTHER_DATA = (
 
 
 class Start(NamedTuple):
-    """A start and its kind in the report; one from a checkpoint is saved, perhaps with its solution."""
+    """A start and its kind in the report; one from a checkpoint may have its solution."""
 
     kind: str
     theta: Array
     solution: Solution | None = None
-    saved: bool = False
-
-
-class Attempt(NamedTuple):
-    """The kind of a start, and the solution to which it led."""
-
-    kind: str
-    solution: Solution
 
 
 def automatic_n_starts(n: int) -> int:
@@ -63,13 +53,23 @@ def automatic_n_starts(n: int) -> int:
 def make_starts(
     objective: Objective, known: KnownFeatures, init: str, n_starts: int, rng: np.random.Generator
 ) -> Iterator[Start]:
-    """Yield ``n_starts`` starts: the closed form first unless only random ones are asked for."""
+    """Yield ``n_starts`` starts: the closed form first unless only random ones are asked for.
+
+    Random ones have normal coordinates, and together with the coefficients the size of the dissimilarities.
+    """
+    structure = objective.structure
     if init != "random":
-        U, gram, _ = closed_form(objective.engine, known, objective.structure.p, tol=START_ACCURACY)
-        yield Start("closed-form", objective.structure.pack(*off_zero(objective, known, U, gram, rng)))
+        U, gram, _ = closed_form(objective.engine, known, structure.p, tol=START_ACCURACY)
+        yield Start("closed-form", structure.pack(*off_zero(objective, known, U, gram, rng)))
         n_starts -= 1
+    # Squared distances add up over p + q columns, and a pair's squared difference is twice a variance.
+    size = _typical_distance(objective) / np.sqrt(2.0 * (structure.p + known.n_dimensions))
     for child in rng.spawn(n_starts):
-        yield _random_start(objective, known, child)
+        U = child.normal(scale=size, size=(structure.n, structure.p))
+        # The coefficients of a block are of one size, in a metric in which its coding does not matter.
+        sizes = size * child.lognormal(sigma=0.5, size=len(known.groups))
+        B = coefficients(known, np.zeros((known.n_kept,) * 2), sizes)
+        yield Start("random", structure.pack(U, B, child))
 
 
 def off_zero(
@@ -79,18 +79,6 @@ def off_zero(
     least = LEAST_SHARE * _typical_distance(objective)
     flat = np.sqrt(np.mean(U**2, axis=0)) < least
     return U + flat * rng.normal(scale=least, size=U.shape), coefficients(known, gram, least)
-
-
-def _random_start(objective: Objective, known: KnownFeatures, rng: np.random.Generator) -> Start:
-    """Return normal coordinates and coefficients of random size, together of the size of the dissimilarities."""
-    structure, q = objective.structure, known.n_dimensions
-    # Squared distances add up over p + q columns, and a pair's squared difference is twice a variance.
-    size = _typical_distance(objective) / np.sqrt(2.0 * (structure.p + q))
-    U = rng.normal(scale=size, size=(structure.n, structure.p))
-    # The coefficients of a block are of one size, in a metric in which its coding does not matter.
-    sizes = size * rng.lognormal(sigma=0.5, size=len(known.groups))
-    B = coefficients(known, np.zeros((known.n_kept,) * 2), sizes)
-    return Start("random", structure.pack(U, B, rng))
 
 
 def given_start(objective: Objective, known: KnownFeatures, U: Array, B: Array) -> Start:
@@ -114,26 +102,20 @@ def saved_start(objective: Objective, saved: SavedFit, number: int, max_iter: in
         return None
     if start.theta.shape != (objective.structure.size,) or not start.path:
         raise ValueError(OTHER_DATA)
-    is_over = start.reason and (start.reason != Reason.MAX_ITER.name or len(start.path) > max_iter)
-    solution = Solution(start.theta, start.path, Reason[start.reason], start.passes) if is_over else None
-    return Start(start.kind, start.theta, solution, saved=True)
+    solution = None
+    if start.reason and (start.reason != Reason.MAX_ITER.name or len(start.path) > max_iter):
+        solution = Solution(start.theta, start.path, Reason[start.reason], start.passes, start.kind)
+    return Start(start.kind, start.theta, solution)
 
 
 def with_saved(objective: Objective, starts: list[Start], saved: SavedFit, max_iter: int) -> list[Start]:
     """Return starts, those of a checkpoint in their places; raise if its map has another stress with these data."""
-    if not saved.starts:
-        return starts
-    merged, checked = list(starts), False
-    for number in range(1, len(starts) + 1):
-        start = saved_start(objective, saved, number, max_iter)
-        if start is None:
-            continue
-        if not checked:
-            stress = objective(start.theta).value / objective.total
-            saved_stress = saved.starts[objective.structure.p, number].path[-1]
-            if not math.isclose(stress, saved_stress, rel_tol=SAME_STRESS):
-                raise ValueError(OTHER_DATA)
-        merged[number - 1], checked = start, True
+    merged = [saved_start(objective, saved, number + 1, max_iter) or start for number, start in enumerate(starts)]
+    first = next((number for number, start in enumerate(merged) if start is not starts[number]), None)
+    if first is not None:
+        stress = objective(merged[first].theta).value / objective.total
+        if not math.isclose(stress, saved.starts[objective.structure.p, first + 1].path[-1], rel_tol=SAME_STRESS):
+            raise ValueError(OTHER_DATA)
     return merged
 
 
@@ -143,7 +125,7 @@ def attempt_all(
     workers: Workers,
     settings: SearchSettings,
     stage: str = "search",
-) -> list[Attempt]:
+) -> list[Solution]:
     """Follow every start to its end, several at a time where a pass itself cannot use the threads.
 
     Below PARALLEL_FROM objects a start is mostly interpreted code, which threads cannot share. After Ctrl-C, or when a
@@ -151,66 +133,47 @@ def attempt_all(
     """
     queue, watch = list(starts), settings.watch
     watch.begin(stage, len(queue))
-    unwatched = not watch.watched and not any(start.saved for start in queue)
-    if len(queue) > 1 and objective.engine.one_thread and unwatched and elsewhere() > 1:
+    side_by_side = len(queue) > 1 and objective.engine.one_thread
+    if side_by_side and not watch.watched and elsewhere() > 1:
         # The workers of joblib's backend share the starts, and nothing is reported.
-        alone = partial(_follow_alone, objective, settings.make_rule, settings.tol, settings.max_iter, settings.share)
-        solutions = each(alone, [start.theta for start in queue])
-        return [Attempt(start.kind, solution) for start, solution in zip(queue, solutions, strict=True)]
-
-    attempts: dict[int, Attempt] = {}
+        options = {"tol": settings.tol, "max_iter": settings.max_iter, "share": settings.share}
+        return list(each(partial(_follow_alone, objective, settings.make_rule, options), queue))
     make_rule = settings.make_rule(objective)
+    solutions: dict[int, Solution] = {}
 
     def attempt(number: int) -> None:
         start = queue[number]
         if number and start.solution is None and watch.stopped.is_set():  # without the first there is no map
             return
         report = Report(settings, objective, Progress(stage, start=number + 1, n_starts=len(queue), kind=start.kind))
-        solution = start.solution or report.follow(start.theta, make_rule())
-        attempts[number] = Attempt(start.kind, solution)  # first, since a callback may raise
-        report.end(solution)
+        solutions[number] = start.solution or report.follow(start.theta, make_rule())  # first: a callback may raise
+        report.end(solutions[number])
 
-    together = objective.engine.one_thread and objective.engine.n >= PARALLEL_FROM
     with catching_interrupt(watch.stopped):
         try:
-            (workers if together else Workers(1)).run(attempt, len(queue))
+            (workers if side_by_side and objective.engine.n >= PARALLEL_FROM else Workers(1)).run(attempt, len(queue))
         except KeyboardInterrupt:
             # Without a map there is nothing to keep, and a second Ctrl-C ends the fit without one.
-            if watch.stopped.is_set() or not attempts:
+            if watch.stopped.is_set() or not solutions:
                 raise
             watch.stopped.set()
-    done = [attempts[number] for number in sorted(attempts)]
+    done = list(map(solutions.__getitem__, sorted(solutions)))
     if watch.stopped.is_set() and not was_cut_short(done):  # it was stopped between two starts
-        done[-1] = Attempt(done[-1].kind, replace(done[-1].solution, reason=Reason.INTERRUPTED))
+        done[-1] = replace(done[-1], reason=Reason.INTERRUPTED)
     return done
 
 
-def _follow_alone(
-    objective: Objective, make_rule: MakeRule, tol: float, max_iter: int, share: float, theta: Array
-) -> Solution:
-    return minimise(objective, theta, make_rule(objective)(), tol=tol, max_iter=max_iter, share=share)
+def _follow_alone(objective: Objective, make_rule: MakeRule, options: dict[str, Any], start: Start) -> Solution:
+    """Follow a start in another process, which has a rule of its own."""
+    found = start.solution or minimise(objective, start.theta, make_rule(objective)(), **options)
+    return replace(found, kind=start.kind)
 
 
-def was_cut_short(attempts: list[Attempt]) -> bool:
+def was_cut_short(solutions: Sequence[Solution]) -> bool:
     """Return whether a start was interrupted, so that no other should follow."""
-    return any(attempt.solution.reason is Reason.INTERRUPTED for attempt in attempts)
+    return Reason.INTERRUPTED in map(attrgetter("reason"), solutions)
 
 
-def warned_of_interruption(attempts: list[Attempt], last: Solution) -> bool:
-    """Warn if a start, or a later stage of the best one, was interrupted; return whether it was."""
-    in_starts = was_cut_short(attempts)
-    if not in_starts and last.reason is not Reason.INTERRUPTED:
-        return False
-    where, rest = f"in start {len(attempts)}", "all starts"
-    if not in_starts:
-        where, rest = "in a stage that follows the starts", "all of it"
-    warn_user(
-        f"the fit was interrupted {where}; its map is the best by then, and unfinished: fit again to have {rest}.",
-        UnfinishedWarning,
-    )
-    return True
-
-
-def best_of(attempts: list[Attempt]) -> Solution:
+def best_of(solutions: Sequence[Solution]) -> Solution:
     """Return the solution with the lowest objective, the first of equals."""
-    return min([attempt.solution for attempt in attempts], key=attrgetter("value"))
+    return min(solutions, key=attrgetter("value"))

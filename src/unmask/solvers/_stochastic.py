@@ -22,8 +22,18 @@ from ..problem.linalg import symmetric_root
 from ..progress import Progress
 from ._canonical import canonical_map
 from ._closed_form import closed_form
-from ._loop import Reason, Report, SearchSettings, Solution, Stage, catching_interrupt, run_stage
-from ._objective import Objective, Point, make_objective
+from ._loop import (
+    Objective,
+    Point,
+    Reason,
+    Report,
+    SearchSettings,
+    Solution,
+    Stage,
+    catching_interrupt,
+    make_objective,
+    run_stage,
+)
 from ._starts import LEAST_SHARE, START_ACCURACY, Start, attempt_all, automatic_n_starts, best_of, make_starts, off_zero
 
 # Few landmarks err most in soft directions of the map, along which the stress hardly rises, and there steps against
@@ -84,7 +94,7 @@ def fit_landmarks(
     if len(starts) > 1 or theta is None:
         attempts = attempt_all(first, starts, workers, settings, "landmarks")
         best = best_of(attempts)
-        if theta is None or best.value < (1.0 - NO_LOWER) * attempts[0].solution.value:
+        if theta is None or best.value < (1.0 - NO_LOWER) * attempts[0].value:
             theta = place_others(objective, own, few, Stage(first, best), workers)
     return at, run_stage("landmarks", objective, theta, settings)
 
@@ -159,7 +169,7 @@ def descend(objective: Objective, theta: Array, settings: SearchSettings, kind: 
     settings.watch.begin("stochastic", 1)
     report = Report(settings, objective, Progress("stochastic", start=1, n_starts=1, kind=kind))
     with catching_interrupt(settings.watch.stopped):
-        solution = _Descent(objective).follow(theta, settings.max_iter, report)
+        solution = replace(_Descent(objective).follow(theta, settings.max_iter, report), kind=kind)
     report.end(solution)
     return solution
 

@@ -115,7 +115,7 @@ def test_new_objects_are_refused_without_a_place_for_them(D, sites):
     [
         ({"known_types": {"weight": "nominal"}}, "known_types names 'weight', which is not a known column"),
         ({"known_types": ["nominal"]}, "known_types=.* must be a dictionary"),
-        ({"known_types": {"x": "cyclic"}}, r"declare it Cyclic\(period\)"),
+        ({"known_types": {"x": "cyclic"}}, r"declare it as one of .*Cyclic\(period\)"),
         ({"known_types": {"site": Ordinal(["north", "south"])}}, "missing: 'east', 'west'"),
         ({"known_types": {"site": "ordinal"}}, "declared ordinal but holds text"),
         ({"coef": [["x"]]}, "must name every known column exactly once"),

@@ -1,8 +1,7 @@
 """Types of known features: each turns a column as people have it into columns of numbers.
 
-A type (declared by the user, or inferred) looks at a column and returns a coding, which codes new values the same way.
-A new type is a file with the two classes, and its place in the table below, which the estimators, the command line and
-saved studies read.
+A type (declared by the user, or inferred) learns from a column, and codes new values in the same way. A new type is a
+class, and its place in the table below, which the estimators, the command line and saved studies read.
 """
 
 from __future__ import annotations
@@ -12,18 +11,15 @@ from dataclasses import fields, replace
 from typing import Any, cast
 
 from ._base import FeatureType
-from ._categories import Nominal, Ordinal
-from ._numbers import Cyclic, Numeric, Spline
+from ._kinds import Cyclic, Nominal, Numeric, Ordinal, Spline
 
 # By name. The last type is the first to be asked whether it recognises a column.
-FEATURE_TYPES: dict[str, type[FeatureType]] = {
-    kind.coding.kind: kind for kind in (Numeric, Nominal, Ordinal, Cyclic, Spline)
-}
+FEATURE_TYPES: dict[str, type[FeatureType]] = {kind.kind: kind for kind in (Numeric, Nominal, Ordinal, Cyclic, Spline)}
 
 
 def types_with_levels() -> list[str]:
     """Return the names of the types whose values are levels."""
-    return [name for name, kind in FEATURE_TYPES.items() if kind.coding.has_levels]
+    return [name for name, kind in FEATURE_TYPES.items() if kind.has_levels]
 
 
 def inferred_type(column: Any, name: str) -> FeatureType:
@@ -77,10 +73,10 @@ def type_as_text(declared: FeatureType | str) -> str:
     """Return a type in its form on the command line, where nominal features do not list their levels."""
     if isinstance(declared, str):
         return declared
-    options, text = fields(cast("Any", declared)), [declared.coding.kind]
+    options, text = fields(cast("Any", declared)), [declared.kind]
     for option in options:
         value = getattr(declared, option.name)
-        if value is None or value is False or declared.coding.kind == "nominal":
+        if value is None or value is False or declared.kind == "nominal":
             continue
         shown = "<".join(map(str, value)) if isinstance(value, tuple | list) else str(value)
         text.append(option.name if value is True else shown if len(options) == 1 else f"{option.name}={shown}")

@@ -1,4 +1,4 @@
-"""What a type of known feature is: how it is declared, and what becomes of a column; and how cells are read."""
+"""What a type of known feature is, and how the cells of a column are read."""
 
 from __future__ import annotations
 
@@ -14,28 +14,41 @@ from .._blocks import Block
 SMALLEST, LARGEST = 1e-300, 1e300
 
 
-class Coding:
-    """How one known feature is coded: what its type learnt from a column, applied to new values in the same way."""
+class FeatureType:
+    """A type of known feature: what a user declares in ``known_types``, or what is inferred from a column.
 
-    kind: ClassVar[str]  # the type's name, in tables and on the command line
+    `learn` returns the same type with what a column tells (its levels, its curve), which codes all further values.
+    """
+
+    kind: ClassVar[str]  # its name, in tables and on the command line
+    signature: ClassVar[str]  # how it is declared in Python
+    forms: ClassVar[tuple[str, ...]]  # examples of how it is written on the command line
     block: ClassVar[type[Block] | None] = None  # its coefficients; None: as ``coef`` says, with other features
     is_number: ClassVar[bool] = False  # one column of numbers, of which a missing one is estimated with an interval
     has_levels: ClassVar[bool] = False
     ordered: ClassVar[bool] = False  # whether the levels have an order
 
-    name: str
-    suffixes: tuple[str, ...] = ("",)  # added to the feature's name for each coded column
-    levels: tuple[Any, ...] = ()
-    lower: float = -np.inf  # of the feature's values
-    upper: float = np.inf
-    error: float = 0.0  # standard deviation of its measurement error, in the feature's own units
+    levels: Any = ()
+    suffixes: Any = ("",)  # added to the feature's name for each coded column
+    lower: Any = -np.inf  # of the feature's values
+    upper: Any = np.inf
+    error: Any = 0.0  # standard deviation of its measurement error, in the feature's own units
 
     @property
     def bounds(self) -> tuple[float, float]:
         """Bounds in coded units."""
         return self.lower, self.upper
 
-    def encode(self, column: Any) -> Array:
+    @classmethod
+    def recognises(cls, column: Any, name: str) -> bool:
+        """Return whether a column without a declared type is of this type."""
+        return False
+
+    def learn(self, column: Any, name: str) -> FeatureType:
+        """Return the type with what a column tells; raise if it does not fit the column called ``name``."""
+        return self
+
+    def encode(self, column: Any, name: str) -> Array:
         """Return the coded columns; a row of NaN where the cell is missing."""
         raise NotImplementedError
 
@@ -52,23 +65,6 @@ class Coding:
 
         ``here`` is the row's place among the fitted coordinates, ``places`` are the places of the levels.
         """
-        raise NotImplementedError
-
-
-class FeatureType:
-    """A type of known feature with its options: what a user declares in ``known_types``, or what is inferred."""
-
-    coding: ClassVar[type[Coding]]
-    signature: ClassVar[str]  # how it is declared in Python
-    forms: ClassVar[tuple[str, ...]]  # examples of how it is written on the command line
-
-    @staticmethod
-    def recognises(column: Any, name: str) -> bool:  # noqa: ARG004
-        """Return whether a column without a declared type is of this type."""
-        return False
-
-    def learn(self, column: Any, name: str) -> Coding:
-        """Return the coding of a column."""
         raise NotImplementedError
 
 

@@ -1,4 +1,4 @@
-"""Choosing the number of dimensions: by the elbow of the stress, or by tests of one dimension after another."""
+"""The number of dimensions: the stress for each, and a test of one dimension after another."""
 
 from __future__ import annotations
 
@@ -13,21 +13,31 @@ from scipy.sparse.csgraph import connected_components
 from sklearn.utils import check_random_state
 
 from .._typing import Array, IntArray
-from ..checking import require_integer, require_number
+from ..checking import require_fraction, require_integer
 from ..estimators import ConditionalTSNE, ConditionalUMAP, GeneralMDS, aims_of
-from ._fits import FEW_STARTS, Advance, FitSetup, agreed, counting, make_setup, quiet, warm_start
-from ._permutation import FurtherDimension
-from ._residuals import TooFewPairsError
+from ..problem.chance import as_large
+from ._fits import (
+    FEW_STARTS,
+    Advance,
+    FitSetup,
+    TooFewPairsError,
+    agreed,
+    counting,
+    make_residuals,
+    make_setup,
+    quiet,
+    warm_start,
+)
 
 if TYPE_CHECKING:
     import pandas as pd
 
-# A dimension is decisive if it leaves less than this share of a stress above this.
+# A dimension is decisive if it leaves less than this share of a stress above FAIR.
 NEARLY_NOTHING = 0.01
-# Maps whose stresses differ by no more than this share say the same about the number of dimensions. Where there are
-# more than are needed, many maps are nearly as good as the best.
-ALIKE = 1e-3
 FAIR = 0.01
+# Maps whose stresses differ by no more than this share say the same about the number of dimensions. With more
+# dimensions than are needed, many maps are nearly as good as the best.
+ALIKE = 1e-3
 # A further dimension with a p-value above this is not needed.
 LEVEL = 0.05
 
@@ -43,27 +53,26 @@ def scree(
 ) -> pd.DataFrame:
     """Return the normalised stress for 0, 1, … dimensions.
 
-    Each number of dimensions is fitted from the usual starts and, in addition, from the map with one dimension less, so
-    that the stress never rises with the number of dimensions.
+    Each number of dimensions is fitted from the usual starts and from the map with one dimension less, so that the
+    stress never rises.
 
     Parameters
     ----------
     estimator : ConditionalMDS, ConditionalIsomap or ConditionalClassicalMDS
-        How to fit; its ``n_components`` is varied. The closed form has no starts.
+        How to fit; its ``n_components`` is varied.
     X, known, weights
         As in the estimator's ``fit``.
     max_components : int, default=6
         Largest number of dimensions.
     progress : callable, optional
-        Called with how many numbers of dimensions are done, and how many there are. Without it, a bar appears after 3 s
-        in a terminal or a notebook.
+        Called with how many numbers of dimensions are done, and how many there are; by default a bar appears after 3 s.
 
     Returns
     -------
     DataFrame indexed by ``n_components``
-        ``stress`` and ``fall`` (by how much it is below that of one dimension less). ``attrs["elbow"]`` is the number
-        of dimensions after which adding more pays little (see :func:`elbow`). If the estimator adjusts its map,
-        ``residual`` is the standard deviation of each axis of the adjusted map with `max_components` dimensions.
+        ``stress`` and ``fall``, the difference from one dimension less. ``attrs["elbow"]`` is the number of dimensions
+        after which more change little (see :func:`elbow`). If the estimator adjusts its map, ``residual`` is the
+        standard deviation of each axis of the adjusted map with `max_components` dimensions.
 
     Examples
     --------
@@ -81,7 +90,7 @@ def scree(
 
 
 def _scree(setup: FitSetup, max_components: Any, advance: Advance) -> tuple[pd.DataFrame, list[_Step]]:
-    """Return the table of a scree, and the fits it is of."""
+    """Return the table of a scree, and its fits."""
     import pandas as pd
 
     most = require_integer("max_components", max_components, 1)
@@ -109,12 +118,12 @@ def _scree(setup: FitSetup, max_components: Any, advance: Advance) -> tuple[pd.D
 
 
 class _Step(NamedTuple):
-    """A fit with some number of dimensions."""
+    """The best fit with some number of dimensions."""
 
     stress: float
     distances: Array
-    aims: Array  # what the distances stand for, of the pairs that the fit did not see too
-    fitted: Any = None  # None where all objects are in one place
+    aims: Array  # what the distances stand for, also of pairs that the fit did not see
+    fitted: Any = None  # None if all objects are in one place
 
     def error(self, i: IntArray, j: IntArray) -> float:
         """Return the squared error of some pairs, as a share of their sum of squares."""
@@ -125,9 +134,9 @@ class _Step(NamedTuple):
 def _path(
     setup: FitSetup, most: int, advance: Advance, D: Array | None = None, full: Sequence[_Step] = ()
 ) -> list[_Step]:
-    """Return for 0, 1, … dimensions the best fit, the stress never rising.
+    """Return the best fit for 0, 1, … dimensions, the stress never rising.
 
-    Each starts from the fit with one dimension less and, if those of almost the same dissimilarities are given, from
+    Each starts from the fit with one dimension less and, if the fits to almost the same dissimilarities are given, from
     the one of these with as many dimensions; then a few other starts are enough.
     """
     steps: list[_Step] = []
@@ -156,7 +165,7 @@ def elbow(stress: Any) -> int:
     """Return where a falling curve bends most: the point farthest below the line between its ends.
 
     Both axes are scaled to their range first (Satopää and others, 2011). A dimension that removes 99% of a stress above
-    .01 (.1 as Kruskal measures it, which he calls fair) is always included.
+    .01 is always included.
 
     Parameters
     ----------
@@ -170,6 +179,87 @@ def elbow(stress: Any) -> int:
     down = (values - values[-1]) / (values[0] - values[-1])
     decisive = np.flatnonzero((values[:-1] > FAIR) & (values[1:] < NEARLY_NOTHING * values[:-1])) + 1
     return max(int(np.argmax(1 - across - down)), *decisive.tolist(), 0)
+
+
+# ---- tests
+
+
+def dimension_test(
+    estimator: Any,
+    X: Any,
+    known: Any = None,
+    *,
+    weights: Any = None,
+    n_permutations: int = 99,
+    random_state: Any = 0,
+) -> pd.Series:
+    """Test whether a map with one dimension more fits better than by chance.
+
+    New dissimilarities are the fitted distances with the residuals of the fit in random order; the p-value is how often
+    a further dimension lowers their stress as much as that of the data. If one distance for all pairs would describe
+    the dissimilarities better than the fit does, the dissimilarities themselves are permuted.
+
+    Parameters
+    ----------
+    estimator : ConditionalMDS, ConditionalIsomap or ConditionalClassicalMDS
+        How to fit; its ``n_components``, which may be 0, is compared with one more.
+    X, known, weights
+        As in the estimator's ``fit``.
+    n_permutations : int, default=99
+        Number of sets of dissimilarities, each fitted twice.
+    random_state : int, RandomState or None, default=0
+        Seed.
+
+    Returns
+    -------
+    Series
+        ``n_components``, ``stress``, ``stress_next`` (one dimension more), ``p_value``.
+    """
+    import pandas as pd
+
+    require_integer("n_permutations", n_permutations, 1)
+    p = int(estimator.n_components)
+    with counting("dimension_test", None) as advance:
+        setup = make_setup("dimension_test", estimator, X, known, weights).unadjusted()
+        with quiet():
+            small = setup.search() if p or setup.anything_known else None
+            tested = _test_further(setup, p, small, n_permutations, check_random_state(random_state), advance)
+    names = ["n_components", "stress", "stress_next", "p_value"]
+    return pd.Series(dict(zip(names, (p, *tested), strict=True)), name="dimension_test")
+
+
+def _test_further(
+    setup: FitSetup, p: int, small: Any, n_permutations: int, rng: Any, advance: Advance, level: float = 1.0
+) -> tuple[float, float, float]:
+    """Return the stress with p dimensions and with one more, and the p-value of the difference.
+
+    ``small`` is a fit with p dimensions, or None: all objects in one place. The test ends when the p-value is certain
+    to be above ``level``.
+    """
+    residuals, stresses = make_residuals(setup, small), partial(_stresses, p=p, small=small)
+    stress, further = stresses(setup, setup.D)
+    # A difference below the tolerance counts as none.
+    if stress - further <= getattr(setup.estimator, "tol", 0.0):
+        return stress, further, 1.0
+    drawn = (residuals.permuted(rng) for _ in range(n_permutations))
+    done, as_good = 0, 0
+    for one, other in setup.each(stresses, drawn):
+        done += 1
+        as_good += int(as_large(1 - other / one, 1 - further / stress))
+        advance(done, n_permutations)
+        if (1 + as_good) / (1 + n_permutations) > level:
+            break
+    return stress, further, (1 + as_good) / (1 + done)
+
+
+def _stresses(setup: FitSetup, D: Array, p: int, small: Any) -> tuple[float, float]:
+    """Return the stress of dissimilarities with p dimensions and with one more, always from the same few starts."""
+    stress, starts = 1.0, []
+    if small is not None:
+        fitted = setup.fit(D, n_components=p, start=warm_start(small))
+        stress, starts = float(fitted.stress_), [warm_start(fitted, 1)]
+    further = setup.fit(D, starts=starts, few=FEW_STARTS, enough=agreed, n_components=p + 1)
+    return stress, min(stress, float(further.stress_))
 
 
 def choose_n_components(
@@ -187,13 +277,10 @@ def choose_n_components(
 ) -> pd.DataFrame:
     """Choose the number of dimensions by testing one after another; predict held-out dissimilarities by each.
 
-    From 0 on, :func:`dimension_test` asks whether the stress falls more by a further dimension than it does by chance.
-    The choice is the first number of dimensions with a p-value above 0.05. If the known features are observed with
-    noise, more dimensions are chosen than there are unknown features; with few objects and much noise, fewer are.
-
-    To show how well each number of dimensions predicts, a random share of the pairs is treated as missing and
-    predicted by the fitted distances, several times over. All of this takes some 10 s for 30 objects, and half a minute
-    for 100, on one core.
+    From 0 on, :func:`dimension_test` is made for each number of dimensions; the choice is the first with a p-value
+    above 0.05. Noise in the known features adds dimensions to the choice; few objects and much noise remove some. The
+    table also shows how well each number of dimensions predicts a random share of the pairs that the fit did not see.
+    30 objects take some 10 s and 100 half a minute, on one core.
 
     Parameters
     ----------
@@ -205,7 +292,7 @@ def choose_n_components(
     max_components : int, default=6
         Largest number of dimensions.
     n_permutations : int, default=39
-        Number of permutations of each test; fewer than 19 never give a p-value of 0.05.
+        Number of permutations of each test, at least 19.
     share : float, default=0.1
         Share of the pairs that is held out at a time. No object loses all of its pairs.
     n_splits : int, default=10
@@ -219,14 +306,12 @@ def choose_n_components(
     -------
     DataFrame indexed by ``n_components``
         ``stress``, ``fall`` (see :func:`scree`), ``p_value`` (of one dimension more; rough if above 0.05, because the
-        test then ends early; NaN beyond the choice, and where there are too few pairs to test), ``heldout`` (mean
-        squared error of held-out dissimilarities, as a share of their mean square; where `level` transforms
-        dissimilarities, both as the fit to the others transforms them) and ``heldout_se``, its standard error.
-        ``attrs["chosen"]`` is the choice, and ``attrs["elbow"]`` that of the stress alone.
+        test then ends early; NaN beyond the choice, and if there are too few pairs to test), ``heldout`` (mean
+        squared error of held-out dissimilarities, as a share of their mean square; both transformed by `level` as the
+        fit to the others does) and ``heldout_se``, its standard error. ``attrs["chosen"]`` is the choice, and
+        ``attrs["elbow"]`` that of the stress alone.
     """
-    fraction = require_number("share", share, 0.0)
-    if not 0 < fraction < 1:
-        raise ValueError(f"share={share!r} must be above 0 and below 1: the share of the pairs that is held out.")
+    fraction = require_fraction("share", share)
     splits = require_integer("n_splits", n_splits, 2)
     permutations = require_integer("n_permutations", n_permutations, 19)
     per_path = require_integer("max_components", max_components, 1) + 1
@@ -242,7 +327,7 @@ def choose_n_components(
         table, full = _scree(setup, max_components, lambda done, _: advance(done, total))
         free, rng, errors = setup.unadjusted(), check_random_state(random_state), []
         held = _held_out_pairs(setup.D, fraction, splits, rng)
-        with quiet():  # that pairs are missing is what this is about; other warnings the fits of the path have given
+        with quiet():  # missing pairs are intended here; of the rest the fits above have warned
             for error in free.each(partial(_held_out_error, full=full), held):
                 errors.append(error)
                 advance((1 + len(errors)) * per_path, total)
@@ -258,23 +343,23 @@ def choose_n_components(
 def _p_values(
     setup: FitSetup, path: Sequence[_Step], n_permutations: int, rng: Any, report: Callable[[int], Any]
 ) -> Array:
-    """Return the p-value of one dimension more for 0, 1, … dimensions; after the first above LEVEL they are NaN."""
-    found = np.full(len(path), np.nan)
+    """Return the p-value of one dimension more for 0, 1, … dimensions; NaN after the first above LEVEL."""
+    p_values = np.full(len(path), np.nan)
     # One seed a test: how many sets are drawn for a test that ends early depends on the number of threads.
     for p, seed in enumerate(rng.randint(2**31 - 1, size=len(path) - 1)):
-        try:
-            further = FurtherDimension(setup, p, path[p].fitted)
-        except TooFewPairsError:
-            break
 
         def advance(done: int, _: int, before: int = p * n_permutations) -> None:
             report(before + done)
 
-        found[p] = further.test(n_permutations, np.random.RandomState(seed), advance, LEVEL)
-        report((p + 1) * n_permutations)
-        if found[p] > LEVEL:
+        own = np.random.RandomState(seed)
+        try:
+            *_, p_values[p] = _test_further(setup, p, path[p].fitted, n_permutations, own, advance, LEVEL)
+        except TooFewPairsError:
             break
-    return found
+        report((p + 1) * n_permutations)
+        if p_values[p] > LEVEL:
+            break
+    return p_values
 
 
 def _held_out_pairs(D: Array, share: float, n_splits: int, rng: Any) -> list[tuple[IntArray, IntArray]]:
@@ -282,30 +367,31 @@ def _held_out_pairs(D: Array, share: float, n_splits: int, rng: Any) -> list[tup
     i, j = np.triu_indices(len(D), 1)
     present = ~np.isnan(D[i, j])
     i, j = i[present], j[present]
-    size, groups = max(1, round(share * len(i))), _groups(i, j, len(D))
+
+    def groups(kept: Any) -> int:  # of objects that the pairs connect
+        graph = sp.coo_array((np.ones(len(i[kept])), (i[kept], j[kept])), shape=D.shape)
+        return int(connected_components(graph, directed=False)[0])
+
+    size, everything = max(1, round(share * len(i))), np.ones(len(i), dtype=bool)
     queue: IntArray = np.empty(0, dtype=np.int64)
     splits: list[tuple[IntArray, IntArray]] = []
     for _ in range(21 * n_splits):
         if len(queue) < size:
             queue = rng.permutation(len(i))
         held, queue = queue[:size], queue[size:]
-        if _groups(np.delete(i, held), np.delete(j, held), len(D)) == groups:
+        kept = everything.copy()
+        kept[held] = False
+        if groups(kept) == groups(everything):
             splits.append((i[held], j[held]))
         if len(splits) == n_splits:
             return splits
     raise ValueError(f"share={share:g}: without this share of the pairs the objects fall into groups; hold out fewer.")
 
 
-def _groups(rows: IntArray, columns: IntArray, n: int) -> int:
-    """Return how many groups of objects the pairs connect."""
-    graph = sp.coo_array((np.ones(len(rows), dtype=bool), (rows, columns)), shape=(n, n))
-    return int(connected_components(graph, directed=False)[0])
-
-
 def _held_out_error(setup: FitSetup, pairs: tuple[IntArray, IntArray], full: Sequence[_Step]) -> Array:
     """Return the error of the held-out pairs for each number of dimensions, as a share of their mean square.
 
-    The search starts from the maps of all pairs; which of the starts is the best, the pairs that are not held out say.
+    The search starts from the maps of all pairs; the pairs that are not held out decide between the starts.
     """
     D, (i, j) = setup.D.copy(), pairs
     D[i, j] = D[j, i] = np.nan

@@ -1,4 +1,4 @@
-"""A simulated stick figure that stands and then runs."""
+"""Simulated recordings: a stick figure that stands and then runs, and a robot that measures WiFi on a square loop."""
 
 from __future__ import annotations
 
@@ -11,8 +11,11 @@ from sklearn.utils import Bunch, check_random_state
 from .._typing import Array
 
 FRAMES, STANDING, STRIDES = 55, 10, 3
-# Markers between the joints of a limb, as shares of the way.
-BETWEEN = (0.33, 0.67)
+STOPS, SIDE = 215, 40.0  # metres
+ACCESS_POINTS, MARGIN = 30, 10.0
+# Strength falls by 10 times this exponent, in decibels, for every tenfold distance.
+EXPONENT, AT_ONE_METRE, WEAKEST = 3.0, -35.0, -92.0
+SHADOWS, SHADOW_WIDTH, SHADOW_DEPTH = 200, 8.0, 5.0
 
 
 def make_running_figure(*, noise: float = 0.002, random_state: Any = None) -> Bunch:
@@ -81,11 +84,11 @@ def _body(angle: float, effort: float, time: float) -> Array:
         # Arms swing against the leg of their side.
         limbs.append(_limb(shoulders + 0.11 * out, _arm(swing + np.pi, effort), (0.186, 0.146)))
     trunk = [hips + share * (shoulders - hips) for share in (0.0, 0.5, 1.0)]
-    head = [shoulders + height * up + side * np.array([0.0, 0.04, 0.0]) for height, side in HEAD]
+    head = [
+        shoulders + height * up + side * np.array([0.0, 0.04, 0.0])
+        for height, side in ((0.08, 0), (0.14, -1), (0.14, 1))
+    ]
     return np.concatenate([*limbs, np.array(trunk + head)])
-
-
-HEAD = ((0.08, 0.0), (0.14, -1.0), (0.14, 1.0))
 
 
 def _leg(swing: float, effort: float, lift: float) -> tuple[float, float]:
@@ -106,5 +109,65 @@ def _limb(start: Array, angles: tuple[float, float], lengths: tuple[float, float
     ends = [start]
     for angle, length in zip(angles, lengths, strict=True):
         ends.append(ends[-1] + length * np.array([np.sin(angle), 0.0, -np.cos(angle)]))
-    between = [first + share * (last - first) for first, last in pairwise(ends) for share in BETWEEN]
+    between = [first + share * (last - first) for first, last in pairwise(ends) for share in (0.33, 0.67)]
     return np.array(ends + between)
+
+
+def make_robot_wifi(*, noise: float = 2.0, random_state: Any = None) -> Bunch:
+    """Simulate the strengths of 30 WiFi access points along a robot's square loop.
+
+    The robot stops 215 times on its way around a square of 40 m and comes back to where it set off. Strength falls with
+    the logarithm of the distance; walls add shadows that vary smoothly with the place, and every reading has an error.
+    Points too weak to be heard read -92 decibels, as in recordings of this kind, for which the data stand in.
+
+    Parameters
+    ----------
+    noise : float, default=2.0
+        Standard deviation of the readings' error in decibels.
+    random_state : int, RandomState or None
+        Seed.
+
+    Returns
+    -------
+    Bunch
+        ``features`` (DataFrame 215 x 30: ``(strength + 85) / 15``), ``position`` (DataFrame 215 x 2, in metres),
+        ``access_points`` (DataFrame 30 x 2, in metres), ``time`` (Series of 215, from 0 to 1), ``DESCR``.
+
+    Examples
+    --------
+    >>> from unmask.datasets import make_robot_wifi
+    >>> robot = make_robot_wifi(random_state=0)
+    >>> robot.features.shape
+    (215, 30)
+    """
+    import pandas as pd
+
+    rng = check_random_state(random_state)
+    time = np.linspace(0.0, 1.0, STOPS)
+    corners = SIDE * np.array([[0.0, 0.0], [1.0, 0.0], [1.0, 1.0], [0.0, 1.0], [0.0, 0.0]])
+    position = np.column_stack([np.interp(4 * time, np.arange(5), corners[:, axis]) for axis in range(2)])
+    places = rng.uniform(-MARGIN, SIDE + MARGIN, (ACCESS_POINTS, 2))
+    distance = np.linalg.norm(position[:, None] - places[None], axis=2)
+    strength = AT_ONE_METRE - 10.0 * EXPONENT * np.log10(np.maximum(distance, 1.0)) + _shadows(position, rng)
+    strength += noise * rng.standard_normal(strength.shape)
+    scaled = (np.maximum(strength, WEAKEST) + 85.0) / 15.0
+    stops = pd.Index([f"stop {stop + 1}" for stop in range(STOPS)])
+    points = [f"point {point + 1}" for point in range(ACCESS_POINTS)]
+    return Bunch(
+        features=pd.DataFrame(scaled, index=stops, columns=points),
+        position=pd.DataFrame(position, index=stops, columns=["x", "y"]),
+        access_points=pd.DataFrame(places, index=points, columns=["x", "y"]),
+        time=pd.Series(time, index=stops, name="time"),
+        DESCR=make_robot_wifi.__doc__,
+    )
+
+
+def _shadows(position: Array, rng: Any) -> Array:
+    """Return for each place and access point a smooth random field: the same place has the same shadow.
+
+    Random waves whose frequencies are normal make a field with a squared exponential covariance.
+    """
+    waves = rng.standard_normal((2, SHADOWS)) / SHADOW_WIDTH
+    shifts = rng.uniform(0.0, 2 * np.pi, SHADOWS)
+    sizes = SHADOW_DEPTH * np.sqrt(2.0 / SHADOWS) * rng.standard_normal((SHADOWS, ACCESS_POINTS))
+    return np.asarray(np.cos(position @ waves + shifts) @ sizes)

@@ -1,4 +1,4 @@
-"""Square tables that stay in their files: NumPy's own, which is mapped into memory, and arrays that lie in chunks."""
+"""Square tables that are read in parts: files mapped into memory, arrays that lie in chunks, few of very many pairs."""
 
 from __future__ import annotations
 
@@ -10,10 +10,11 @@ from os.path import abspath
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 
 from .._typing import Array, IntArray
 from ..cluster import LocalArray, ambient_client, is_dask_array, spread
-from ..kernels import LARGE, Source
+from ..kernels import LARGE, Source, Survey, Workers, survey_pairs
 from ._parameters import require_package
 
 # Chunks that were read last are kept, up to so many bytes: a pass comes back to them with the next rows.
@@ -142,3 +143,78 @@ class ChunkedTable(Source):
 
         keeping: Callable[[int, int], Array] = lru_cache(max(2, KEPT // (height * width * self.dtype.itemsize)))(read)
         return keeping
+
+
+# ---- few of very many pairs
+
+# Of fewer objects, and where a quarter of the pairs or more are given, a square is as fast.
+MANY_OBJECTS, FEW_PAIRS = 500, 0.25
+
+
+def are_few(n: int, given: int) -> bool:
+    """Tell whether so few dissimilarities of so many objects are given that they are not brought into a square."""
+    return n >= MANY_OBJECTS and given < FEW_PAIRS * n * (n - 1) / 2
+
+
+def filled(part: sp.coo_array) -> Array:
+    """Return a sparse table as a dense one, NaN where nothing is stored; a stored zero is a dissimilarity of zero."""
+    values: Array = np.full(part.shape, np.nan, dtype=part.dtype)
+    values[part.coords] = part.data
+    return values
+
+
+@dataclass(frozen=True)
+class StoredPairs(Source):
+    """A source: a square table, as the user gave it, of which few entries are stored and all others are missing.
+
+    ``table`` has its entries as they were given, stored zeros and NaN among them; an absent diagonal is 0.
+    """
+
+    table: sp.csr_array
+    lists_pairs = True
+    average = "pass (D + D.T) / 2, the mean of the two"
+
+    @classmethod
+    def given(cls, rows: IntArray, columns: IntArray, values: Array, n: int, *, mirrored: Any) -> StoredPairs:
+        """Return entries, each named once, and those of the other direction for the ``mirrored`` ones."""
+        both = np.concatenate([rows, columns[mirrored]]), np.concatenate([columns, rows[mirrored]])
+        return cls(sp.csr_array((np.concatenate([values, values[mirrored]]), both), shape=(n, n)))
+
+    @property
+    def n(self) -> int:
+        return int(self.table.shape[0])
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        dtype: np.dtype[Any] = self.table.dtype
+        return dtype
+
+    def tile(self, rows: slice | IntArray, columns: slice) -> Array:
+        """Return a rectangle of the table, NaN where nothing is stored."""
+        numbers = np.arange(self.n)
+        values = filled(self.table[rows, columns].tocoo())
+        values[(numbers[rows][:, None] == numbers[columns]) & np.isnan(values)] = 0.0
+        return values
+
+    def stored_pairs(self) -> tuple[IntArray, IntArray, Array]:
+        """Return the two objects of each pair that has a dissimilarity, the lower first, and the dissimilarities."""
+        i, j, above, _ = self._both_ways()
+        there = ~np.isnan(above)
+        return i[there], j[there], above[there]
+
+    def _both_ways(self) -> tuple[IntArray, IntArray, Array, Array]:
+        """Return the pairs that are stored, and the dissimilarity of each in either direction, NaN where absent."""
+        coo = self.table.tocoo()
+        i, j = (ends.astype(np.int64) for ends in coo.coords)
+        keys, at = np.unique(np.minimum(i, j) * self.n + np.maximum(i, j), return_inverse=True)
+        sides = np.full((2, len(keys)), np.nan, dtype=self.dtype)
+        sides[(i > j).astype(int), at] = coo.data
+        low, high = keys // self.n, keys % self.n
+        off = low != high
+        return low[off], high[off], sides[0, off], sides[1, off]
+
+    def survey(self, workers: Workers) -> Survey:  # noqa: ARG002
+        """Look at every stored entry once."""
+        *_, above, below = self._both_ways()
+        survey = survey_pairs(above, below)
+        return survey._replace(missing=survey.missing + self.n * (self.n - 1) // 2 - len(above))
