@@ -105,7 +105,6 @@ def open_study(windows, running):
             fresh.append(served)
         else:
             served.session.begin(study)
-            served.session.open()
             served.asked.clear()
         page = windows.open(served.origin, **options)
         page.goto(served.guard.url)

@@ -256,7 +256,7 @@ def test_a_study_that_names_a_file_of_this_machine_is_refused_before_that_is_ope
     np.save(secret, load_kinship().dissimilarities.to_numpy())
 
     def name_it(told):
-        told["data"] |= {"path": str(secret), "checksum": 0}
+        told |= {"path": str(secret), "checksum": 0}
 
     file = drop(page, "mine.zip", saved(Discovery(load_kinship().dissimilarities), tmp_path, name_it))
     (problem,) = page.ask("detect", files=[file])["problems"]

@@ -87,7 +87,10 @@ export class Acts {
 
   private async hello(): Promise<void> {
     const answer = await this.ask({ do: "hello", protocol: 1 });
-    if (answer) await this.take(answer.state);
+    if (!answer) return;
+    const { n, tree, jobs } = answer.state as Study;
+    await this.take(answer.state);
+    if (n && !tree.length && !jobs.length) await this.fit(); // a study that was just begun opens on a map
   }
 
   private hear(event: Event): void {

@@ -181,7 +181,6 @@ def serve(
             guard, log_level="warning", ws_max_size=MESSAGE_LIMIT, timeout_keep_alive=30, server_header=False
         )
         server = uvicorn.Server(config)
-        session.open()
         try:
             page = opened_page(guard.url) if open_browser else nullcontext()
             with suppress(KeyboardInterrupt), _ending(server), page:  # uvicorn ends, and then sends itself Ctrl-C again

@@ -168,12 +168,6 @@ class Session:
         self._number += 1
         self.changed()
 
-    def open(self) -> None:
-        """Fit the first map, unless there is one or nothing to fit."""
-        with self.lock:
-            if self._study is not None and not self._study.steps and not self._tasks:
-                _loop.begin_fit(self)
-
     def changed(self) -> None:
         """Say that the study is not what it was, and save it soon."""
         self.revision += 1
