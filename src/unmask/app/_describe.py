@@ -9,6 +9,7 @@ import numpy as np
 from ..discovery import Adoption, Amendment, Discovery, Step
 from ..problem import feature_type, inferred_type, type_as_text
 from ..problem.leak import leak_in_words
+from ._protocol import Fit
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -53,24 +54,12 @@ def _origin(action: Adoption) -> str:
 
 
 def _fit(step: Step) -> dict[str, Any]:
+    """Return a step as `Fit` has it: mostly fields of the step."""
     importance: Any = step.importance.get("standardized", {})
+    told = {name: getattr(step, name) for name in Fit.__annotations__ if hasattr(step, name)}
     return {
-        "number": step.number,
-        "title": step.title,
-        "n_components": step.n_components,
-        "estimator": step.estimator,
-        "stress": step.stress,
-        "shown_stress": step.shown_stress,
-        "known_stress": step.known_stress,
-        "leak": step.leak,
-        "leak_reference": step.leak_reference,
+        **told,
         "leak_in_words": leak_in_words(step.leak, step.leak_reference),
-        "free_leak": step.free_leak,
-        "adjusted": step.adjusted,
-        "converged": step.converged,
-        "finished": step.finished,
-        "seconds": step.seconds,
-        "known": list(step.known),
         "warnings": [text.partition(": ")[2] for text in step.warnings],
         "importance": [{"name": str(name), "standardized": value} for name, value in importance.items()],
     }

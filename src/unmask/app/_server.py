@@ -187,6 +187,8 @@ def serve(
                 server.run(sockets=[listening])
         finally:
             session.close()
+        if session.saved_in is not None:
+            say(f"The study is saved in {session.saved_in}.")
 
 
 @contextmanager

@@ -168,6 +168,11 @@ class Session:
         self._number += 1
         self.changed()
 
+    @property
+    def saved_in(self) -> Path | None:
+        """Where the study is saved; None if it is not."""
+        return None if self.failure is not None else self._path
+
     def changed(self) -> None:
         """Say that the study is not what it was, and save it soon."""
         self.revision += 1
@@ -233,7 +238,7 @@ class Session:
             "undo": text_of(study.actions[-1]) if study.actions else None,
             "redo": None if study.ahead is None else text_of(study.ahead),
             "pictures": bool(study.material.pictures),
-            "saved": None if self._path is None or self.failure is not None else str(self._path.name),
+            "saved": None if self.saved_in is None else self.saved_in.name,
         }
 
     # ---- long work

@@ -15,7 +15,7 @@ export interface Key {
   ramp?: { colours: string[]; low: string; high: string };
 }
 
-const [ROW, INSET, LETTER, NARROWEST, WIDEST] = [18, 14, 7, 120, 260]; // pixels
+const [ROW, INSET, LETTER, NARROWEST, WIDEST, TITLE] = [18, 14, 7, 120, 260, 36]; // pixels
 const cut = (text: string) =>
   text.length * LETTER > WIDEST - 48 ? `${text.slice(0, Math.floor((WIDEST - 48) / LETTER) - 1)}…` : text;
 
@@ -58,7 +58,7 @@ export function svgOfKeys(keys: Key[], x: number, height: number, ink: string): 
 }
 
 /** Return what is seen now, and what it means, as the text of an SVG file. */
-export function svgOf(map: MapView, keys: Key[]): string {
+export function svgOf(map: MapView, keys: Key[], title: string): string {
   const { shown, size, scene } = map;
   if (!shown) return "";
   const marks = map.marks();
@@ -81,27 +81,31 @@ export function svgOf(map: MapView, keys: Key[]): string {
   );
   const width = size.width + widthOf(keys);
   // What reaches beyond the map's edge is not to lie below the keys.
-  return `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${size.height}" viewBox="0 0 ${width} ${size.height}">
+  const height = size.height + TITLE;
+  return `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" viewBox="0 0 ${width} ${height}">
 <rect width="100%" height="100%" fill="${paper}"/>
 <g font-family="system-ui, sans-serif" font-size="12" fill="${ink}">
+<text x="${INSET}" y="24" font-size="16" font-weight="bold">${escape(title)}</text>
+<g transform="translate(0 ${TITLE})">
 <svg width="${size.width}" height="${size.height}">
 ${[...ellipses, ...points, ...labels].join("\n")}
 </svg>
 ${svgOfKeys(keys, size.width + INSET, size.height, ink)}
+</g>
 </g>
 </svg>
 `;
 }
 
 /** Return the same as the bytes of a PNG file, with twice as many pixels. */
-export async function pngOf(map: MapView, keys: Key[]): Promise<Uint8Array> {
-  const address = URL.createObjectURL(new Blob([svgOf(map, keys)], { type: "image/svg+xml" }));
+export async function pngOf(map: MapView, keys: Key[], title: string): Promise<Uint8Array> {
+  const address = URL.createObjectURL(new Blob([svgOf(map, keys, title)], { type: "image/svg+xml" }));
   try {
     const image = new Image();
     image.src = address;
     await image.decode();
     const canvas = document.createElement("canvas");
-    [canvas.width, canvas.height] = [2 * (map.size.width + widthOf(keys)), 2 * map.size.height];
+    [canvas.width, canvas.height] = [2 * (map.size.width + widthOf(keys)), 2 * (map.size.height + TITLE)];
     canvas.getContext("2d")!.drawImage(image, 0, 0, canvas.width, canvas.height);
     const blob = await new Promise<Blob | null>((done) => canvas.toBlob(done, "image/png"));
     return new Uint8Array(await blob!.arrayBuffer());
