@@ -138,7 +138,7 @@ function header(state: State, acts: Acts): Html {
     <button ?disabled=${!redo} title=${redo ?? ""} @click=${() => void acts.redo()}>Redo</button>
     <span class="quiet saved">${saved ? `saved as ${saved}` : isUnsaved(state) ? "not saved" : ""}</span>
     <div class="jobs" role="status">
-      ${[...state.jobs.values()].filter(({ what }) => what !== "chance").map((job) => jobLine(job, acts))}
+      ${[...state.jobs.values()].filter(({ kind }) => kind !== "read").map((job) => jobLine(job, acts))}
     </div>
   </header>`;
 }

@@ -30,6 +30,7 @@ function draw(points: number[][], change: Partial<Looks> = {}, ratio = 1): Uint3
     radius: 5,
     smooth: true,
     ring: null,
+    crowd: null,
     ...change,
   };
   const plane = { xs: Float32Array.from(points, ([x]) => x), ys: Float32Array.from(points, ([, y]) => y) };
@@ -140,4 +141,11 @@ test("half a cover mixes half of the colour", () => {
   const mixed = blend(0xff000000, 0xffffffff, 128);
   assert.equal(mixed >>> 24, 255);
   for (const shift of [0, 8, 16]) assert.ok(Math.abs(((mixed >> shift) & 255) - 128) <= 1);
+});
+
+test("where points hide each other, it is seen how many there are", () => {
+  const stack = (n: number) => Array.from({ length: n }, () => [0, 0]);
+  const of = (n: number) => at(draw(stack(n), { crowd: 0xff000000, smooth: false }), 0, 0) & 255; // red
+  assert.equal(of(1), 255);
+  assert.ok(of(8) < 255 && of(64) < of(8));
 });

@@ -106,6 +106,8 @@ class Jobs:
 
     def _start(self, work: Callable[..., Any], arguments: tuple[Any, ...], urgent: bool, future: Any) -> int:
         with self._changed:
+            if self._closed:
+                raise ValueError(CLOSED)
             self._last += 1
             job = Job(self._last, work, arguments, urgent, future)
             first = next((k for k, other in enumerate(self._queue) if urgent and not other.urgent), len(self._queue))

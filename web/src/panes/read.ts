@@ -35,7 +35,7 @@ function part<R extends Reading>(
   const key = `${state.shown} ${what}`;
   const result = state.readings.get(key) as Readings[R] | undefined;
   const job = [...state.jobs.values()].find((running) => running.what === what && running.step === state.shown);
-  const waiting = html`<p>${job?.text ?? "Waiting"} … ${job ? html`<button class="plain" @click=${() => void acts.cancel(job.job)}>Stop</button>` : nothing}</p>`;
+  const waiting = html`<p>${job && job.text !== what ? job.text : "Computing"} … ${job ? html`<button class="plain" @click=${() => void acts.cancel(job.job)}>Stop</button>` : nothing}</p>`;
   const opened = (event: Event) => (event.target as HTMLDetailsElement).open && void acts.read(what);
   const body =
     result !== undefined
