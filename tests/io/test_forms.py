@@ -143,6 +143,7 @@ AS_THEY_COME = {
         {},
     ),
     "UTF-16": (written(D, "square", "\t", LABELS, LABELS).encode("utf-16"), D, LABELS, {}),
+    "UTF-16 with blanks at the end of cells": ("a ,b ,c\n0,1,2\n1,0,3\n2,3,0\n".encode("utf-16"), THREE, "abc", {}),
     "a byte-order mark": (written(D, "square", "\t", LABELS, LABELS).encode("utf-8-sig"), D, LABELS, {}),
     "latin-1": (
         written(D, "square", left=["é", *LABELS[1:]]).encode("latin-1"),
