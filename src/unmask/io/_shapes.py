@@ -60,14 +60,20 @@ def _read_table(cells: Cells, layout: Layout) -> Square:
     file, skip, above = cells.file, layout.skip, layout.header
     first, width = int(layout.labelled), len(cells.head[skip].cells)
     n = width - first - layout.extra
-    n_rows, n_columns = cells.n_rows - skip, n if above is None else len(above)
+    n_columns = n if above is None else len(above)
+
+    def require_square(n_rows: int) -> None:
+        if {n_rows, n_columns} != {n}:
+            raise file.problem(
+                f"has {n_rows} rows and {n_columns} columns of numbers; dissimilarities are a square table, one row "
+                "and one column per object: is this a table of features?"
+            )
+
     ragged = any(len(row.cells) != width for row in cells.head[skip:])
-    if {n_rows, n_columns} != {n} and not ragged:  # before a text in a table of features is called a wrong number
-        raise file.problem(
-            f"has {n_rows} rows and {n_columns} columns of numbers; dissimilarities are a square table, one row and "
-            "one column per object: is this a table of features?"
-        )
+    if cells.complete and not ragged:  # before a text in a table of features is called a wrong number
+        require_square(len(cells.head) - skip)
     frame = cells.frame(skip, width, range(first), numeric=True)
+    require_square(len(frame))
     left = list(frame[0]) if first else None
     labels, order = _agreed_labels(cells, skip, left, above)
     values = np.ascontiguousarray(frame.iloc[:, first : width - layout.extra].to_numpy())

@@ -12,6 +12,7 @@ import warnings
 from collections.abc import Collection, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import chain, islice, pairwise
 from typing import TYPE_CHECKING, Any
 
@@ -47,6 +48,14 @@ class Text(Cells):
     quoted: bool = False  # there are quotation marks, which keep blanks at the end of a cell
     nul: bool = False  # there are NUL bytes
     first_end: int = 0  # the line on which the first row ends
+
+    @cached_property
+    def n_rows(self) -> int:
+        """Number of all rows; without quotation marks each line is one."""
+        if self.complete or self.quoted:
+            return super().n_rows
+        with lines_of(self.file, self.encoding) as lines:
+            return sum(line.strip("\r\n ") != "" for line in islice(lines, self.comments, None))
 
     def rows(self, skip: int = 0) -> Iterator[Row]:
         """Read the rows after the first ``skip``, without blank ones."""
