@@ -204,6 +204,7 @@ def test_moments_with_and_without_a_zone_are_dates_too():
 
 def test_leading_zeros_of_a_file_are_said(tmp_path):
     file = tmp_path / "t.csv"
-    for first, noted in (("01067", True), ("1067", False)):
-        file.write_text(f"zip,x\n{first},0.5\n80331,0\n20095,1\n", encoding="utf-8")
-        assert any("'zip'" in said and "01067" in said for said in read_table(file).detected) == noted
+    file.write_text("zip,x\n01067,0.5\n80331,0\n20095,1\n", encoding="utf-8")
+    assert any("'01067'" in phrase and "code" in phrase for phrase in read_table(file).detected)
+    file.write_text("zip,x\n1067,0.5\n80331,0\n20095,1\n", encoding="utf-8")
+    assert not any("leading zeros" in said for said in read_table(file).detected)
