@@ -453,7 +453,7 @@ def _data(files: _Files, key: str, elsewhere: bool) -> Data:
         if not tables:
             raise DamagedError(f"{STUDY} names no table of features.")
         return ComparedFeatures(tables["features"], about.metric, about.metric_params, about.single)
-    made, path = f"was made from the dissimilarities in {about.path!r}, which", str(about.path)
+    made, path = f"was made from the dissimilarities in the file {about.path!r}, which", str(about.path)
     if not elsewhere:
         raise DamagedError(
             f"{made} is not in it, and a study that is handed over may name no file of this machine; open it where "
