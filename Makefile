@@ -163,13 +163,15 @@ $(NODE_MODULES): web/package-lock.json $(NPM)
 	PATH="$(abspath $(BIN)):$$PATH" $(NPM) --prefix web ci --no-audit --no-fund
 	touch $@
 
-web: $(NODE_MODULES)
+# The types of messages come from the server's; see app/_protocol.py.
+web: $(NODE_MODULES) $(VENV)/.installed-app
+	$(BIN)/python tools/page_types.py
 	PATH="$(abspath $(BIN)):$$PATH" $(NPM) --prefix web run --silent build
 
 # Fails if what is committed is not what web/ makes.
 test-web: web
 	PATH="$(abspath $(BIN)):$$PATH" $(NPM) --prefix web run --silent test
-	git diff --exit-code --stat -- src/unmask/app/static src/unmask/plotting/static
+	git diff --exit-code --stat -- src/unmask/app/static src/unmask/plotting/static web/src/protocol.ts
 
 # PyMDE without torchvision, of which it uses nothing here, and a PyTorch for the CPU; left out where they do not install.
 $(VENV)/.peers: $(VENV)/.installed-bench

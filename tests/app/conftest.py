@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from unmask.app import Session, _beginning, _loop
+from unmask.app import Session, _beginning, _looking, _loop
 
 from ..web.bench import Bench, Windows
 from .serving import Running
@@ -39,27 +39,37 @@ class ServedBench(Bench):
         return self.session.study
 
     def on_screen(self, places):
-        """Return where places of the map are on the screen, as long as the camera shows all of it (fitCamera)."""
-        U = self.study.embedding.to_numpy()[:, :2]
-        box = self.page.locator(".map").first.bounding_box()
-        size = np.array([box["width"], box["height"]])
-        room = min(64, *(size / 8))
-        zoom = ((size - 2 * room) / np.ptp(U, axis=0)).min()
-        middle = (U.min(axis=0) + U.max(axis=0)) / 2
-        return [box["x"], box["y"]] + size / 2 + (np.asarray(places) - middle) * [zoom, -zoom]
+        """Return where places of the map, as it is shown, are on the screen."""
+        self.drawn_anew()
+        camera, size, left, top = self.page.evaluate(
+            """() => {
+              const map = document.querySelector(".map");
+              const { x, y } = map.getBoundingClientRect();
+              return [map.view.camera, map.view.size, x, y];
+            }"""
+        )
+        middle, zoom = [camera["x"], camera["y"]], camera["zoom"]
+        corner = np.array([left + size["width"] / 2, top + size["height"] / 2])
+        return corner + (np.asarray(places) - middle) * [zoom, -zoom]
 
     def at(self, *labels):
         """Return where objects are on the screen."""
-        return self.on_screen(self.study.embedding.loc[list(labels)].to_numpy()[:, :2])
+        step = self.study.step
+        shown = step.embedding @ _looking.turn_of(self.session, step)
+        return self.on_screen(shown.loc[list(labels)].to_numpy()[:, :2])
 
     def drawn(self):
         """Return the way of the feature that was adopted last, as the library takes it."""
         way = dict(self.asked("adopt")[-1]["way"])
-        labels = self.study.material.objects
+        labels, tree = self.study.material.objects, self.study.tree
+        adopted = next(action for action in reversed(tree) if action.action == "adopt")
+        turn = _looking.turn_of(self.session, tree[adopted.parent - 1])
         if "groups" in way:
             way["groups"] = {name: [labels[at] for at in members] for name, members in way["groups"].items()}
         if "along" in way:
-            way["along"] = [labels[place["object"]] if isinstance(place, dict) else place for place in way["along"]]
+            way["along"] = [
+                labels[place["object"]] if isinstance(place, dict) else list(turn @ place) for place in way["along"]
+            ]
             way["axes"] = tuple(way["axes"])
         return way
 

@@ -2,9 +2,10 @@
 
 import io
 import json
-import queue
+import os
+import subprocess
 import sys
-import threading
+import tempfile
 import zipfile
 from hashlib import sha256
 
@@ -15,13 +16,11 @@ from PIL import Image
 from scipy.spatial.distance import pdist, squareform
 from sklearn.datasets import load_wine
 
-from unmask.app import _beginning
-from unmask.app._files import Files
+from unmask.app import _inputs
+from unmask.app._files import PREFIX, Files, Kept
 from unmask.app._pictures import SIDE, thumbnail
 from unmask.datasets import load_kinship
 from unmask.discovery import Discovery
-
-from .talking import SOON
 
 
 def drop(page, name, content):
@@ -68,16 +67,44 @@ def test_wine_is_features_that_are_standardised(page):
     np.testing.assert_allclose(study.dissimilarities, expected, rtol=1e-12)
     assert list(study.dissimilarities.index[:2]) == ["w0", "w1"]
     assert set(study.table.columns) >= {"alcohol", "hue"}
-    plain = begin(page, files=[file], corrections={"labels": "name", "standardise": False})
+    plain = begin(page, files=[file], corrections={"labels": "name", "metric": "euclidean"})
     np.testing.assert_allclose(plain.dissimilarities, squareform(pdist(wine.drop(columns="name"))), rtol=1e-12)
 
 
-def test_euclidean_with_standardise_ticked_is_standardised(page):
-    wine = load_wine(as_frame=True).data
-    file = drop(page, "wine.csv", csv(wine))
-    for standardise, metric in [(True, "seuclidean"), (False, "euclidean")]:
-        study = begin(page, files=[file], corrections={"metric": "euclidean", "standardise": standardise})
-        np.testing.assert_allclose(study.dissimilarities, squareform(pdist(wine, metric)), rtol=1e-12)
+def test_each_column_has_one_use(page):
+    frame = load_wine(as_frame=True).data[["alcohol", "ash", "hue"]].head(20).assign(kind=list("ab") * 10, batch=1)
+    file = drop(page, "wine.csv", csv(frame))
+    (part,) = page.ask("detect", files=[file])["parts"]
+    uses = {column["name"]: column["use"] for column in part["columns"]}
+    assert uses == dict.fromkeys(["alcohol", "ash", "hue", "batch"], "compare") | {"kind": "colour"}
+    assert part["columns"][0]["values"][:2] == ["14.23", "13.2"]
+    uses = {"alcohol": "known", "kind": "known", "batch": "ignore", "hue": "colour"}
+    study = begin(page, files=[file], corrections={"uses": uses, "metric": "euclidean"})
+    np.testing.assert_allclose(study.dissimilarities, squareform(pdist(frame[["ash"]])), rtol=1e-12)
+    assert (set(study.known), "batch" in study.table) == ({"alcohol", "kind"}, False)
+    assert "hue" in study.table
+
+
+def test_known_columns_of_a_table_beside_go_with_those_of_the_first(page):
+    wine = load_wine(as_frame=True).data[["alcohol", "ash", "hue"]].head(20)
+    beside = pd.DataFrame({"side": list("ab") * 10, "top": list("cdef") * 5})
+    files = [drop(page, "wine.csv", csv(wine)), drop(page, "beside.csv", csv(beside))]
+    study = begin(page, files=files, corrections={"uses": {"alcohol": "known", "side": "known"}})
+    assert (set(study.known), "top" in study.table) == ({"alcohol", "side"}, True)
+
+
+def test_ratings_by_raters_say_who_judged_and_what_is_larger(page):
+    pairs = [("tea", "milk", 1), ("tea", "beer", 8), ("milk", "beer", 9)]
+    rows = [(rater, one, other, value + k) for k, rater in enumerate("pq") for one, other, value in pairs]
+    ratings = pd.DataFrame(rows, columns=["who", "first", "second", "rating"]).to_csv(index=False).encode()
+    file = drop(page, "ratings.csv", ratings)
+    (part,) = page.ask("detect", files=[file])["parts"]
+    assert (part["role"], part["rows"]) == ("dissimilarities", 3)
+    assert set(part["raters"]) == {"who", "first", "second", "rating"}
+    study = begin(page, files=[file])
+    assert study.dissimilarities.loc["tea", "beer"] == 8.5
+    study = begin(page, files=[file], corrections={"alike": True, "rater": "who"})
+    assert study.dissimilarities.loc["tea", "beer"] == 11 - 8.5
 
 
 def test_a_column_of_numbers_that_are_codes_does_not_set_objects_apart(page):
@@ -85,7 +112,7 @@ def test_a_column_of_numbers_that_are_codes_does_not_set_objects_apart(page):
     coded = wine.assign(batch=np.arange(20) % 4, hour=np.arange(20.0), rank=np.arange(20) % 3)
     file = drop(page, "wine.csv", csv(coded))
     types = {"batch": "nominal", "hour": "cyclic:24", "rank": "ordinal", "hue": "numeric"}
-    study = begin(page, files=[file], corrections={"types": types, "standardise": False})
+    study = begin(page, files=[file], corrections={"types": types, "metric": "euclidean"})
     np.testing.assert_allclose(study.dissimilarities, squareform(pdist(wine)), rtol=1e-12)
     assert {"batch", "hour", "rank"} <= set(study.table.columns)
     every = dict.fromkeys(coded, "nominal")
@@ -99,7 +126,7 @@ def test_a_table_beside_stays_unknown_until_it_is_said_to_be_known(page):
     study = begin(page, files=files)
     assert list(study.known) == []
     assert set(study.table.columns) == set(kin.known.columns)
-    corrections = {"roles": {files[1]: "known"}, "types": {"degree": "ordinal"}}
+    corrections = {"uses": dict.fromkeys(kin.known, "known"), "types": {"degree": "ordinal"}}
     study = begin(page, files=files, corrections=corrections)
     assert set(study.known.columns) == set(kin.known.columns)
     assert study.known_types == {"degree": "ordinal"}
@@ -180,17 +207,6 @@ def test_text_that_reads_as_numbers_is_shown_as_it_is(page):
     assert page.ask("column", key="table:code")["levels"] == ["1", "2", "3"]
 
 
-def test_a_file_that_cannot_be_described_is_a_problem_not_a_failure(page, monkeypatch):
-    def refuse(*_):
-        raise ValueError("this column is odd.")
-
-    file = drop(page, "wine.csv", csv(load_wine(as_frame=True).data.head()))
-    monkeypatch.setattr("unmask.app._beginning.type_name", refuse)
-    found = page.ask("detect", files=[file])
-    assert [problem["text"] for problem in found["problems"]] == ["this column is odd."]
-    assert found["parts"][0]["columns"] == []
-
-
 def test_a_study_that_cannot_be_shown_leaves_the_one_before(page, monkeypatch):
     def refuse(study):
         if study.title == "Kinship terms":
@@ -235,9 +251,7 @@ def test_a_saved_study_that_is_dropped_goes_on(page, tmp_path, by):
     assert "drop it alone" in page.refused("begin", files=[file, beside])
 
 
-def test_a_study_that_names_a_file_of_this_machine_is_refused_before_that_is_opened(page, tmp_path, monkeypatch):
-    opened = []
-    monkeypatch.setattr("unmask.discovery._data.open_file", opened.append)
+def test_a_study_that_names_a_file_of_this_machine_is_refused_before_that_is_opened(page, tmp_path):
     secret = tmp_path / "secret.npy"
     np.save(secret, load_kinship().dissimilarities.to_numpy())
 
@@ -249,7 +263,6 @@ def test_a_study_that_names_a_file_of_this_machine_is_refused_before_that_is_ope
     assert problem["text"].startswith("mine.zip: was made from the dissimilarities in the file")
     for fields in ({"files": [file]}, {"study": file}):
         assert page.refused("begin", **fields) == problem["text"]
-    assert opened == []
 
 
 @pytest.mark.parametrize("content", [b"PK no zip", b""])
@@ -282,38 +295,33 @@ def test_pictures_of_a_loaded_study_are_written_anew(page, tmp_path):
 # ---- what is corrected
 
 
-def test_missing_cells_are_problems_at_their_cell(page):
+def test_missing_cells_of_compared_columns_are_a_problem(page):
     frame = pd.DataFrame({"town": ["u", None, "u", "v"], "a": [1.0, 2.0, None, 4.0], "b": [1.0, None, 3.0, 4.0]})
     file = drop(page, "holes.csv", csv(frame.set_axis(["p", "q", "r", "s"])))
-    found = page.ask("detect", files=[file])
-    at = [(problem["row"], problem["column"]) for problem in found["problems"]]
-    assert at == [(2, 3), (3, 2)], "as the rows and columns of the head; of the column of text none is needed"
-    assert "b of q is missing" in found["problems"][0]["text"]
-    assert found["parts"][0]["head"][1][3] == "nan"
-    assert "b of q is missing" in page.refused("begin", files=[file])
-    for corrections in ({"metric": "gower"}, {"types": {"b": "nominal"}, "roles": {file: "known"}}):
+    (problem,) = page.ask("detect", files=[file])["problems"]
+    assert problem["text"].startswith("b of q, a of r are missing; ")
+    assert [column["missing"] for column in page.ask("detect", files=[file])["parts"][0]["columns"]] == [1, 1, 1]
+    assert "is missing" in page.refused("begin", files=[file])
+    for corrections in ({"metric": "gower"}, {"uses": {"a": "colour", "b": "known"}}):
         assert page.ask("detect", files=[file], corrections=corrections)["problems"] == []
-    nominal = page.ask("detect", files=[file], corrections={"types": {"b": "nominal"}})
-    assert [problem["column"] for problem in nominal["problems"]] == [2]
-    assert [column["type"] for column in nominal["parts"][0]["columns"]] == ["nominal", "numeric", "nominal"]
-
-
-def test_of_very_many_missing_cells_some_are_named(page):
-    file = drop(page, "holes.csv", csv(pd.DataFrame({"a": [1.0, 2.0] + [None] * 30, "b": np.arange(32.0)})))
-    problems = page.ask("detect", files=[file])["problems"]
-    assert len(problems) == 21
-    assert "10 more cells are missing" in problems[-1]["text"]
-    assert problems[-1]["row"] is None
+    (problem,) = page.ask("detect", files=[file], corrections={"types": {"b": "nominal"}})["problems"]
+    assert problem["text"].startswith("a of r is missing; ")
 
 
 @pytest.mark.parametrize("name", ["level_0", "index", "label", "axis1", "0"])
 def test_columns_may_have_any_name(page, name):
     frame = pd.DataFrame({name: [1.0, 2.0, 4.0, 9.0], "b": [3.0, 1.0, 2.0, 5.0]}, index=list("pqrs"))
     file = drop(page, "odd.csv", csv(frame.rename_axis("object")))
-    corrections = {"labels": "object", "standardise": False}
+    corrections = {"labels": "object", "metric": "euclidean"}
     found = page.ask("detect", files=[file], corrections=corrections)
     assert found["problems"] == []
-    assert found["parts"][0]["head"][0] == ["p", "1.0", "3.0"]
+    assert found["parts"][0]["columns"][0] == {
+        "name": name,
+        "type": "numeric",
+        "missing": 0,
+        "values": ["1", "2", "4", "9"],
+        "use": "compare",
+    }
     page.job("begin", files=[file], corrections=corrections)
     page.ask("adopt", name=name, way={"column": name}, why="")
     for what in ("csv", "parquet"):
@@ -339,11 +347,19 @@ def test_gower_compares_columns_as_they_were_corrected(page):
     assert scales == {"size": "number", "batch": "category", "grade": "ordered", "hour": "number"}
 
 
-def test_more_rows_than_the_page_shows_are_refused(page, monkeypatch):
-    monkeypatch.setattr("unmask.app._beginning.MOST_ROWS", 10)
-    file = drop(page, "wine.csv", csv(load_wine(as_frame=True).data.head(11)))
-    (problem,) = page.ask("detect", files=[file])["problems"]
-    assert problem["text"].startswith("wine.csv has 11 rows, and the workbench shows at most 10")
+def test_more_rows_than_the_page_shows_are_refused(monkeypatch, tmp_path):
+    monkeypatch.setattr(_inputs, "MOST_ROWS", 10)
+    load_wine(as_frame=True).data.head(11).to_csv(tmp_path / "wine.csv")
+    found = _inputs.detect(None, [("1", Kept(tmp_path / "wine.csv", "wine.csv"))], _inputs.Corrections())
+    assert found["problems"][0]["text"].startswith("wine.csv has 11 rows, and the workbench shows at most 10")
+
+
+def test_reading_may_not_take_all_memory(page):
+    resource = pytest.importorskip("resource")
+    before = resource.getrlimit(resource.RLIMIT_AS)
+    with _inputs.limited_memory(share=1e-6), pytest.raises(MemoryError):
+        np.ones(2**28)
+    assert resource.getrlimit(resource.RLIMIT_AS) == before
 
 
 def test_all_files_together_have_a_limit():
@@ -351,59 +367,38 @@ def test_all_files_together_have_a_limit():
     files.keep("a.csv", io.BytesIO(bytes(6)), 10)
     with pytest.raises(ValueError, match=r"no room for b\.csv"):
         files.keep("b.csv", io.BytesIO(bytes(6)), 10)
-    files.keep("c.csv", io.BytesIO(bytes(4)), 10)
+    _, made = files.make("d.csv")
+    made.path.write_bytes(bytes(4))
+    files.count(made)
+    with pytest.raises(ValueError, match=r"no room for e\.csv"):
+        files.make("e.csv")
     files.close()
 
 
-def test_a_table_whose_package_is_not_there_is_a_problem_with_the_way_to_install_it(page, monkeypatch):
-    file = drop(page, "kin.parquet", b"PAR1")
-    monkeypatch.setitem(sys.modules, "pyarrow.parquet", None)
-    (problem,) = page.ask("detect", files=[file])["problems"]
-    assert "pip install 'unmask[files]'" in problem["text"]
+@pytest.mark.skipif(os.name != "posix", reason="elsewhere it is not known whether a program runs")
+def test_folders_left_by_a_program_that_was_killed_are_removed(tmp_path, monkeypatch):
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    gone = subprocess.Popen([sys.executable, "-c", ""])
+    gone.wait()
+    left, own = (tmp_path / f"{PREFIX}{number}-x" for number in (gone.pid, os.getpid()))
+    for folder in (left, own):
+        folder.mkdir()
+        (folder / "data.csv").touch()
+    Files().close()
+    assert (left.exists(), own.exists()) == (False, True)
 
 
-# ---- while a file is read
-
-
-@pytest.fixture
-def slow_reading(monkeypatch):
-    """Readers that begin, and go on when they are told to."""
-    begun, go_on = threading.Event(), threading.Event()
-
-    def slow(read):
-        def slowly(*args, **options):
-            begun.set()
-            assert go_on.wait(SOON)
-            return read(*args, **options)
-
-        return slowly
-
-    for reader in ("read_data", "study_from_files"):
-        monkeypatch.setattr(_beginning, reader, slow(getattr(_beginning, reader)))
-    yield begun, go_on
-    go_on.set()
-
-
-@pytest.mark.parametrize("do", ["detect", "begin"])
-def test_others_are_answered_while_a_file_is_read(page, slow_reading, do):
-    begun, go_on = slow_reading
-    file, answers = drop(page, "kin.csv", csv(load_kinship().dissimilarities)), queue.Queue()
-    page.session.receive({"id": 1, "do": do, "files": [file], "revision": page.state["revision"]}, answers.put)
-    assert begun.wait(SOON)
-    assert page.ask("datasets")["rows"]
-    assert answers.empty()
-    go_on.set()
-    assert answers.get(timeout=SOON)["ok"]
-
-
-def test_a_study_that_changes_while_a_file_is_read_stays(page, slow_reading):
+def test_a_study_that_changes_while_a_file_is_read_stays(page, monkeypatch):
     begin(page, dataset="kinship")
-    begun, go_on = slow_reading
-    file, answers = drop(page, "kin.csv", csv(load_kinship().dissimilarities)), queue.Queue()
-    page.session.receive({"id": 1, "do": "begin", "files": [file], "revision": page.state["revision"]}, answers.put)
-    assert begun.wait(SOON)
-    page.ask("title", title="Meanwhile")
-    go_on.set()
-    answer = answers.get(timeout=SOON)
+    read = page.session.jobs.result
+
+    def meanwhile(*arguments):
+        study = read(*arguments)
+        page.ask("title", title="Meanwhile")
+        return study
+
+    monkeypatch.setattr(page.session.jobs, "result", meanwhile)
+    file = drop(page, "kin.csv", csv(load_kinship().dissimilarities))
+    answer = page.send("begin", files=[file])
     assert (answer["ok"], answer["stale"]) == (False, True)
     assert (page.state["title"], page.session.study.title) == ("Meanwhile", "Meanwhile")

@@ -54,7 +54,7 @@ def test_what_is_forbidden_is_noticed(bench, windows):
     """The fixture that watches all other tests can fail."""
     bench.page.evaluate("fetch('http://127.0.0.1:9/').catch(() => {})")
     bench.page.evaluate("console.error('broken')")
-    bench.page.wait_for_timeout(200)
+    bench.until(lambda: len(windows.said) > 1)
     assert any("Content Security Policy" in said for said in windows.said)
     assert "broken" in windows.said
     windows.said.clear()
@@ -84,7 +84,7 @@ def test_a_page_that_is_reloaded_finds_its_fit_and_its_view(bench):
     bench.tool("Select")
     bench.drag((0.01, 0.01), (0.99, 0.5))
     bench.says("7 selected")
-    bench.page.wait_for_timeout(600)  # the view is left with the server once it has settled
+    bench.until(lambda: len(bench.session.views.get("1", {}).get("selection", ())) == 7)  # once the view has settled
     begin_endless_fit(bench)
     bench.page.reload()
     bench.says("7 selected")
@@ -186,13 +186,13 @@ def hostile_study():
 def test_hostile_labels_are_text(open_study, width):
     bench = open_study(hostile_study(), viewport={"width": width, "height": 844})
     bench.says("Map 1")
-    bench.page.get_by_label("Table of objects").check()
+    bench.button("Table").click()
     table = bench.page.get_by_role("table", name="Objects of the map")
     for label in (HOSTILE[0], HOSTILE[-1], "W" * 119 + "…"):
         table.get_by_role("checkbox", name=label, exact=True).wait_for()
     table.get_by_role("checkbox").nth(1).check()
     bench.select("Colour", HOSTILE[0])
-    for pane in ("Read", "History", "Take away", "Recognise"):
+    for pane in ("Read", "Table", "History", "Take away", "Recognise"):
         bench.button(pane).click()
         assert bench.too_wide <= 0, pane
     bench.page.get_by_role("searchbox").fill("gnp")

@@ -19,12 +19,12 @@ import websockets
 
 from unmask.app import Session, serve
 from unmask.app._browser import opened_page
-from unmask.app._messages import decode
 from unmask.app._server import BUSY, QUEUE_LIMIT, _talk
 from unmask.datasets import load_kinship
 from unmask.discovery import Discovery
 
 from .serving import SOON, Running
+from .test_messages import read
 
 
 @pytest.fixture(scope="module")
@@ -92,7 +92,7 @@ async def talk(running, cookie, *requests, origin=None):
         for number, sent in enumerate(requests):
             await page.send(sent if isinstance(sent, str | bytes) else json.dumps({"id": number, **sent}))
             while True:
-                heard = decode(await asyncio.wait_for(page.recv(), SOON))
+                heard = read(await asyncio.wait_for(page.recv(), SOON))
                 if "event" not in heard:
                     answers.append(heard)
                     break
@@ -122,14 +122,15 @@ def test_a_page_is_answered_while_a_file_is_made_for_it(running, entered, monkey
             for number, what in enumerate(["study", "csv"]):
                 await page.send(json.dumps({"id": number, "do": "take", "what": what}))
             await page.send(json.dumps({"id": 2, "do": "objects"}))
-            first = decode(await asyncio.wait_for(page.recv(), SOON / 2))
+            first = read(await asyncio.wait_for(page.recv(), SOON / 2))
             go_on.set()
-            return [first, *[decode(await asyncio.wait_for(page.recv(), SOON)) for _ in range(2)]]
+            others = [read(await asyncio.wait_for(page.recv(), SOON)) for _ in range(2)]
+            return [first, *sorted(others, key=lambda answer: answer["id"])]
 
     objects, study, table = asyncio.run(story())
     assert (objects["id"], len(objects["labels"])) == (2, 14)
     assert (study["id"], study["name"]) == (0, "Kinship.zip")
-    assert (table["id"], table["ok"]) == (1, False), "slow ones keep their order; there is no map yet"
+    assert (table["id"], table["ok"]) == (1, False), "there is no map yet"
 
 
 @pytest.mark.parametrize(("cookie", "origin"), [(None, None), ("right", "http://evil.example"), ("unmask=1", None)])
@@ -190,7 +191,7 @@ class Silent:
         await self.may_read.wait()
         if self.is_gone:
             raise RuntimeError("the connection is closed")
-        self.sent.append(decode(frame))
+        self.sent.append(read(frame))
 
     send_bytes = send_text
 

@@ -12,6 +12,7 @@ from unmask.app import Session
 from unmask.app import _loop as loop
 from unmask.datasets import load_kinship
 from unmask.discovery import Discovery
+from unmask.inspection import procrustes
 from unmask.problem import Cyclic
 
 from .talking import SOON, Page, visiting
@@ -53,7 +54,8 @@ def test_the_loop_gives_the_numbers_of_the_library(page):
     second = study.fit(2, n_init=4)
     assert page.fit["stress"] == pytest.approx(second.stress, rel=1e-12)
     assert page.fit["known"] == ["gender"]
-    np.testing.assert_allclose(page.ask("map", step=3)["points"], second.embedding, rtol=1e-5, atol=1e-7)
+    turned = procrustes(first.embedding, second.embedding, scale=False).aligned
+    np.testing.assert_allclose(page.ask("map", step=3)["points"], turned, rtol=1e-5, atol=1e-6)
 
 
 def test_a_fit_is_seen_on_its_way_and_can_be_ended(page):
@@ -95,9 +97,9 @@ def test_undo_redo_and_leaving_out(page):
     page.job("fit", **FAST)
     page.ask("adopt", name="gender", way={"column": "gender"}, why="")
     page.job("fit")
-    assert page.state["undo"].startswith("fit 2")
+    assert page.state["undo"] == "map 2, given gender"
     page.ask("undo")
-    assert page.state["redo"].startswith("fit 2")
+    assert (page.state["here"], page.state["redo"]) == (1, "gender, from a column"), "the map and what it was given"
     page.ask("redo")
     assert page.state["here"] == 3
     page.job("without", action=2)
@@ -126,6 +128,7 @@ def test_a_curve_is_read_in_the_plane_it_was_drawn_in(page):
     curve = [[-1.0, 0.0], [0.0, 0.5], [1.0, 0.0]]
     found = page.ask("preview", way={"along": curve, "axes": [0, 2]})
     expected = page.session.study.preview(along=curve, axes=(0, 2))
+    assert np.array_equal(page.ask("map", step=1)["points"], page.session.study.embedding.astype("f4"))
     np.testing.assert_allclose(found["values"], expected.values, rtol=1e-6)
     assert (found["type"], found["known"], found["warnings"]) == ("numeric", None, [])
 
@@ -304,7 +307,7 @@ def test_a_feature_is_adopted_with_all_its_corrections_or_not_at_all(page):
     page.refused("adopt", **fields, corrections={"0": "far"})
     assert page.ask("hello", protocol=1)["state"] == before
     assert page.ask("adopt", **fields, corrections={"0": 9})["action"] == page.state["here"] == 3
-    assert page.state["undo"].startswith("correction")
+    assert page.state["undo"] == "degree corrected"
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,6 @@
 """The workbench in a notebook: the same session, its messages carried by the notebook."""
 
-import time
+import queue
 
 import numpy as np
 import pytest
@@ -9,6 +9,17 @@ from unmask import ConditionalClassicalMDS, ConditionalMDS, GeneralMDS
 from unmask.app import explore_fitted
 from unmask.datasets import load_kinship
 from unmask.discovery import Discovery
+
+from .talking import SOON
+from .test_messages import read
+
+
+def wait_for_a_map(workbench):
+    page = queue.Queue()
+    workbench._session.listen(page.put)
+    while not workbench.study.steps:
+        page.get(timeout=SOON)
+    workbench._session.leave(page.put)
 
 
 @pytest.fixture
@@ -20,23 +31,20 @@ def workbench():
 
 def test_messages_go_through_the_notebook(workbench, monkeypatch):
     sent = []
-    monkeypatch.setattr(workbench, "send", lambda content, buffers: sent.append((content, buffers)))
+    monkeypatch.setattr(workbench, "send", lambda _, buffers: sent.append(read(*buffers)))
     workbench.study.fit(2, n_init=2)
     workbench._hear(None, {"id": 1, "do": "hello", "protocol": 1}, [])
     workbench._hear(None, {"id": 2, "do": "map", "step": 1}, [])
-    data = {"buffer": 0, "type": "bytes", "shape": [8]}
-    workbench._hear(None, {"id": 3, "do": "upload", "name": "x.csv", "data": data}, [memoryview(b"a,b\n1,2\n")])
-    (hello, _), (found, buffers), (upload, _) = sent
+    workbench._hear(None, {"id": 3, "do": "upload", "name": "x.csv"}, [memoryview(b"a,b\n1,2\n")])
+    hello, found, upload = sent
     assert hello["state"]["title"] == "Kinship"
-    assert found["points"] == {"buffer": 0, "type": "f4", "shape": [14, 2]}
-    points = np.frombuffer(buffers[0], "<f4").reshape(14, 2)
-    np.testing.assert_allclose(points, workbench.study.embedding, rtol=1e-6)
+    np.testing.assert_allclose(found["points"].reshape(14, 2), workbench.study.embedding, rtol=1e-6)
     assert (upload["ok"], upload["bytes"]) == (True, 8)
 
 
 def test_an_answer_is_for_the_view_that_asked_and_the_view_of_a_step_is_kept(workbench, monkeypatch):
     sent = []
-    monkeypatch.setattr(workbench, "send", lambda content, buffers: sent.append(content))
+    monkeypatch.setattr(workbench, "send", lambda _, buffers: sent.append(read(*buffers)))
     workbench.study.fit(2, n_init=2)
     seen = {"axes": [0, 1], "selection": [3]}
     workbench._hear(None, {"id": 1, "do": "view", "step": 1, "view": seen, "from": "left"}, [])
@@ -66,7 +74,7 @@ def test_nothing_of_the_study_is_kept_in_the_notebook(workbench):
 def test_two_workbenches_of_one_study_share_its_state(workbench, monkeypatch):
     other = workbench.study.explore()
     heard = []
-    monkeypatch.setattr(other, "send", lambda content, buffers: heard.append(content))
+    monkeypatch.setattr(other, "send", lambda _, buffers: heard.append(read(*buffers)))
     try:
         asked = {"id": 1, "do": "title", "title": "Terms", "revision": workbench._session.revision}
         workbench._hear(None, asked, [])
@@ -109,10 +117,10 @@ class Comm:
         pass
 
     def answer(self):
-        """Return the last message of our own, and its buffers."""
+        """Return the last message of our own."""
         data, metadata, buffers = next(sent for sent in reversed(self.sent) if sent[0].get("method") == "custom")
-        assert metadata == {}
-        return data["content"], buffers
+        assert (data["content"], metadata) == ({}, {})
+        return read(*buffers)
 
 
 @pytest.fixture
@@ -129,22 +137,16 @@ def say(workbench, buffers=(), **content):
 
 def test_a_study_goes_on_through_the_messages_of_a_notebook(workbench, comm):
     say(workbench, id=1, do="hello", protocol=1, **{"from": "view"})
-    hello, _ = comm.answer()
+    hello = comm.answer()
     assert (hello["ok"], hello["from"], hello["state"]["n"]) == (True, "view", 14)
     say(workbench, id=2, do="fit", revision=hello["state"]["revision"], params={"n_init": 2}, **{"from": "view"})
-    begun = time.monotonic()
-    while workbench.study.here == 0 and time.monotonic() - begun < 60:
-        time.sleep(0.01)
+    wait_for_a_map(workbench)
     say(workbench, id=3, do="map", step=1)
-    found, buffers = comm.answer()
-    shape = found["points"]["shape"]
-    points = np.frombuffer(buffers[found["points"]["buffer"]], "<f4").reshape(shape)
-    np.testing.assert_allclose(points, workbench.study.embedding, rtol=1e-6)
-    content = {"buffer": 0, "type": "bytes", "shape": [8]}
-    say(workbench, [memoryview(b"a,b\n1,2\n")], id=4, do="upload", name="x.csv", data=content)
-    assert comm.answer()[0]["bytes"] == 8
+    np.testing.assert_allclose(comm.answer()["points"].reshape(14, 2), workbench.study.embedding, rtol=1e-6)
+    say(workbench, [memoryview(b"a,b\n1,2\n")], id=4, do="upload", name="x.csv")
+    assert comm.answer()["bytes"] == 8
     say(workbench, id=5, do="fit", revision=-1)
-    assert comm.answer()[0]["stale"]
+    assert comm.answer()["stale"]
     assert all(sent[0]["method"] == "custom" for sent in comm.sent), "nothing becomes part of the notebook"
 
 
@@ -164,9 +166,7 @@ def test_a_fitted_estimator_opens_the_workbench_with_its_map(estimator, name):
     mds = estimator.fit(kin.dissimilarities, known=known)
     workbench = mds.explore(kin.dissimilarities, known=known, table=table)
     try:
-        begun = time.monotonic()
-        while not workbench.study.steps and time.monotonic() - begun < 60:
-            time.sleep(0.01)
+        wait_for_a_map(workbench)
         step = workbench.study.step
         assert (step.estimator, step.n_components) == (name, mds.n_components)
         np.testing.assert_allclose(step.embedding, mds.embedding_, rtol=1e-6, atol=1e-9)

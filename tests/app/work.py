@@ -34,14 +34,6 @@ def deaf(talk, limit=30.0):
     return "ended"
 
 
-def hears_and_goes_on(talk, limit=30.0):
-    """Ask whether to stop once, and go on."""
-    until_stopped(talk)
-    talk.tell(done=1.0)
-    time.sleep(limit)
-    return "ended"
-
-
 def refuse(talk):
     raise ValueError("n_components=-1 must be at least 0.")
 
@@ -52,14 +44,6 @@ def break_down(talk):
 
 def die(talk):
     os._exit(1)
-
-
-def hang(talk):
-    """Hold the interpreter, so that not even a sign of life comes."""
-    import ctypes
-
-    ctypes.pythonapi.PyGILState_Ensure  # noqa: B018 - loaded with the interpreter held
-    ctypes.PyDLL(None).usleep(20_000_000)
 
 
 def size_of(talk, shared):

@@ -205,6 +205,6 @@ def test_moments_with_and_without_a_zone_are_dates_too():
 def test_leading_zeros_of_a_file_are_said(tmp_path):
     file = tmp_path / "t.csv"
     file.write_text("zip,x\n01067,0.5\n80331,0\n20095,1\n", encoding="utf-8")
-    assert "column 'zip' has leading zeros ('01067') and is read as numbers; is it a code?" in read_table(file).detected
+    assert any("'01067'" in phrase and "code" in phrase for phrase in read_table(file).detected)
     file.write_text("zip,x\n1067,0.5\n80331,0\n20095,1\n", encoding="utf-8")
     assert not any("leading zeros" in said for said in read_table(file).detected)

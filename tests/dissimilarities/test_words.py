@@ -188,6 +188,7 @@ def test_word2vec_reads_a_long_text_to_its_end(rng):
     assert D[same].max() < D[~same].min()
 
 
+@pytest.mark.slow
 def test_word2vec_does_not_depend_on_the_interpreter(rng):
     pytest.importorskip("gensim")
     code = (

@@ -24,6 +24,15 @@ DROP = """([target, files]) => {
   document.querySelector(target).dispatchEvent(new DragEvent("drop", { dataTransfer: dropped, bubbles: true }));
 }"""
 
+# The part of the map beside and below the cards that float on it.
+FREE = """() => {
+  const map = document.querySelector(".map").getBoundingClientRect();
+  const floats = getComputedStyle(document.querySelector(".looks-card")).position === "absolute";
+  const right = floats ? document.querySelector(".looks-card").getBoundingClientRect().left : map.right;
+  const top = floats ? document.querySelector(".tools-card").getBoundingClientRect().bottom : map.top;
+  return [map.left, top, right, map.bottom];
+}"""
+
 # How the element that has the keyboard is called.
 FOCUSED = """() => {
   const at = document.activeElement;
@@ -75,8 +84,9 @@ class Bench:
         return self.page.get_by_role("button", name=name, exact=exact)
 
     def place(self, across, down):
-        box = self.page.locator(".map").first.bounding_box()
-        return box["x"] + across * box["width"], box["y"] + down * box["height"]
+        """Return a place of the part of the map on which nothing floats, by shares of its width and height."""
+        left, top, right, bottom = self.page.evaluate(FREE)
+        return left + across * (right - left), top + down * (bottom - top)
 
     def point(self, label):
         """Where the point with a label is: left of the beginning of its text."""
@@ -93,9 +103,19 @@ class Bench:
         """Wait until the summary of the map says something."""
         self.page.wait_for_function("text => document.querySelector('.summary')?.textContent.includes(text)", arg=text)
 
+    @property
+    def said(self):
+        """What the summary of the map says."""
+        return self.page.locator("#summary").text_content()
+
     def drawn_anew(self):
         """Wait until the page has been drawn after whatever was done last."""
         self.page.evaluate("() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
+
+    def until(self, holds):
+        """Wait until something holds; the page goes on meanwhile."""
+        while not holds():
+            self.drawn_anew()
 
     @property
     def too_wide(self):
@@ -144,6 +164,8 @@ class Bench:
         self.page.mouse.up()
 
     def select(self, name, option):
+        if name in ("Axes", "Shape"):
+            self.page.evaluate("document.querySelector('.looks-card details').open = true")
         self.page.get_by_role("combobox", name=name, exact=True).select_option(label=option)
 
     def drop(self, files, target="main"):

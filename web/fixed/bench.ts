@@ -16,12 +16,41 @@ root.className = "unmask";
 /** Return a function that draws the map as it is seen after a drag of so many pixels. */
 function ours(): (shift: number) => void {
   const ignore = () => {};
-  const map = new MapView({ choose: ignore, area: ignore, path: ignore, clear: ignore, focus: ignore, camera: ignore, drawing: ignore });
+  const map = new MapView({
+    choose: ignore,
+    area: ignore,
+    path: ignore,
+    clear: ignore,
+    focus: ignore,
+    camera: ignore,
+    drawing: ignore,
+  });
   root.append(map.element);
   const flags = () => new Uint8Array(n);
   map.show({
-    coordinates: "1", points, p: 2, axes: [0, 1], space: false, camera: null, before: null, names: data.labels, colours, shapes: flags(), hidden: flags(),
-    selected: flags(), found: new Set(), focus: null, tool: "pan", path: [], groups: [], ellipses: null, pictures: null, labels: true, paper: "light", still: true,
+    coordinates: "1",
+    points,
+    p: 2,
+    axes: [0, 1],
+    space: false,
+    camera: null,
+    before: null,
+    names: data.labels,
+    colours,
+    shapes: flags(),
+    hidden: flags(),
+    selected: flags(),
+    found: new Set(),
+    focus: null,
+    tool: "pan",
+    path: [],
+    outlines: [],
+    groups: [],
+    ellipses: null,
+    pictures: null,
+    labels: true,
+    paper: "light",
+    still: true,
   });
   return (shift) => {
     map.camera = { ...map.camera, x: shift / map.camera.zoom };
@@ -46,7 +75,10 @@ function webgl(): (shift: number) => void {
   [canvas.width, canvas.height] = [frame.clientWidth, frame.clientHeight];
   const gl = canvas.getContext("webgl2", { antialias: false })!;
   const program = gl.createProgram()!;
-  for (const [kind, source] of [[gl.VERTEX_SHADER, VERTEX], [gl.FRAGMENT_SHADER, FRAGMENT]] as const) {
+  for (const [kind, source] of [
+    [gl.VERTEX_SHADER, VERTEX],
+    [gl.FRAGMENT_SHADER, FRAGMENT],
+  ] as const) {
     const shader = gl.createShader(kind)!;
     gl.shaderSource(shader, source);
     gl.compileShader(shader);

@@ -51,11 +51,23 @@ export class FixedChannel implements Channel {
     go: ({ to }) => this.go(to),
     undo: () => this.go(this.fixed.study.tree.find(({ id }) => id === this.fixed.study.here)!.parent),
     redo: () => this.go(this.fixed.study.tree.find(({ parent }) => parent === this.fixed.study.here)!.id),
-    contrast: () => ({ rows: [{ column: "gender", key: "table:gender", strength: 1, p_value: 0.0004, text: "all 7 are 2, against 0 of 7" }] }),
+    contrast: () => ({
+      rows: [
+        { column: "gender", key: "table:gender", strength: 1, p_value: 0.0004, text: "all 7 are 2, against 0 of 7" },
+      ],
+    }),
     read: ({ what, step }) => ({ result: this.read(what, step) }),
     ellipses: () => ({ result: { axes: this.ellipses() } }),
-    pictures: ({ objects }) => ({ pictures: objects.map((object: number) => ({ object, mime: "image/svg+xml", data: face })) }),
-    datasets: () => ({ rows: [{ name: "kinship", text: "How people sort 14 kinship terms", objects: 14 }, { name: "car brands", text: "Ten brands, judged by many", objects: 10 }] }),
+    pictures: ({ objects }) => ({
+      pictures: objects.map((object: number) => ({ object, mime: "image/svg+xml", data: face })),
+    }),
+    datasets: () => ({
+      rows: [
+        { name: "kinship", text: "How people sort 14 kinship terms", objects: 14 },
+        { name: "car brands", text: "Ten brands, judged by many", objects: 10 },
+      ],
+    }),
+    examples: () => ({ maps: {} }),
     detect: () => detected,
     begin: () => this.go(1),
     cancel: ({ job }) => {
@@ -66,7 +78,12 @@ export class FixedChannel implements Channel {
 
   private map(step: number): Answer {
     const rows = this.fixed.maps.get(step)!;
-    return { step, axes: rows[0].map((_, k) => `axis${k + 1}`), points: Float32Array.from(rows.flat()), stress: Float32Array.from(this.fixed.stress.get(step)!) };
+    return {
+      step,
+      axes: rows[0].map((_, k) => `axis${k + 1}`),
+      points: Float32Array.from(rows.flat()),
+      stress: Float32Array.from(this.fixed.stress.get(step)!),
+    };
   }
 
   private change(change: Partial<Study>): void {
@@ -82,14 +99,28 @@ export class FixedChannel implements Channel {
     let step = to;
     while (step && !fits.has(step)) step = parents.get(step)!;
     const text = (id: number | undefined) => tree.find((action) => action.id === id)?.text ?? null;
-    this.change({ here: to, step: step || null, n: this.fixed.labels.length, undo: text(to || undefined), redo: text(tree.find(({ parent }) => parent === to)?.id) });
+    this.change({
+      here: to,
+      step: step || null,
+      n: this.fixed.labels.length,
+      undo: text(to || undefined),
+      redo: text(tree.find(({ parent }) => parent === to)?.id),
+    });
     return {};
   }
 
   private adopt(name: string, why: string): Answer {
-    if (this.fixed.study.known.some((known) => known.name === name)) throw new Refusal(`name='${name}' is taken by a feature of this study; choose another name.`);
-    const tree = this.fixed.study.tree.map((action) => (action.id === 2 ? { ...action, text: `adoption of '${name}'`, name, why } : action));
-    this.change({ tree, known: [{ name, type: "nominal", missing: 0, used: true, origin: "given groups", key: this.fixed.study.columns[0].key }] });
+    if (this.fixed.study.known.some((known) => known.name === name))
+      throw new Refusal(`name='${name}' is taken by a feature of this study; choose another name.`);
+    const tree = this.fixed.study.tree.map((action) =>
+      action.id === 2 ? { ...action, text: `${name}, from your lasso`, name, why } : action,
+    );
+    this.change({
+      tree,
+      known: [
+        { name, type: "nominal", missing: 0, used: true, origin: "given groups", key: this.fixed.study.columns[0].key },
+      ],
+    });
     return { action: 2 };
   }
 
@@ -114,31 +145,79 @@ export class FixedChannel implements Channel {
       Object.values(way.groups).forEach((group, code) => group.forEach((object) => (values[object] = code)));
       return { type: "nominal", scale: "category", levels, values, known: null, warnings: [] };
     }
-    if ("column" in way) return { type: "nominal", ...this.fixed.columns.get(`table:${way.column}`)!, known: 0.02, warnings: [], name: way.column };
+    if ("column" in way)
+      return {
+        type: "nominal",
+        ...this.fixed.columns.get(`table:${way.column}`)!,
+        known: 0.02,
+        warnings: [],
+        name: way.column,
+      };
     if (!("along" in way) || typeof way.along === "string") throw new Refusal("Fixed data cannot do that.");
     const rows = this.fixed.maps.get(this.fixed.study.step!)!;
     const [a, b] = way.axes;
-    const path = way.along.map((place) => (Array.isArray(place) ? place : [rows[place.object][a], rows[place.object][b]]));
-    return { type: "numeric", scale: "number", values: Float32Array.from(rows, (row) => along(path, row[a], row[b])), known: this.fixed.study.known.length ? 0.04 : null, warnings: [] };
+    const path = way.along.map((place) =>
+      Array.isArray(place) ? place : [rows[place.object][a], rows[place.object][b]],
+    );
+    return {
+      type: "numeric",
+      scale: "number",
+      values: Float32Array.from(rows, (row) => along(path, row[a], row[b])),
+      known: this.fixed.study.known.length ? 0.04 : null,
+      warnings: [],
+    };
   }
 
   private read(what: string, step: number): unknown {
     const n = this.fixed.labels.length;
     if (what === "scree") return { stress: kinship.scree, elbow: 2 };
-    if (what === "suggest") return { rows: [{ kind: "column", what: "gender", strength: 0.98, p_value: 0.001, note: "", name: "gender", way: { column: "gender" } }, { kind: "order", what: "order around a circle", strength: 0.4, p_value: 0.31, note: "", name: "order" }] };
-    if (what === "leak") return { rows: [{ name: "gender", linear: 0.1, neighbours: 0.2, reference: 0.4 }], text: "The map does not repeat what is known, beyond chance.", cure: false };
-    if (what === "stability") return { importance: [{ name: "gender", low: 18, high: 25 }], resamples: 50, level: 0.95 };
-    if (what === "rivals") return { rows: [{ method: "mds", text: "Metric scaling, told nothing", stress: 0.07, leak: 0.98, neighbours: 0.7 }] };
+    if (what === "suggest")
+      return {
+        rows: [
+          {
+            kind: "column",
+            what: "gender",
+            strength: 0.98,
+            p_value: 0.001,
+            note: "",
+            name: "gender",
+            way: { column: "gender" },
+          },
+          { kind: "order", what: "order around a circle", strength: 0.4, p_value: 0.31, note: "", name: "order" },
+        ],
+      };
+    if (what === "chance") return { stress: 0.2 };
+    if (what === "leak")
+      return {
+        rows: [{ name: "gender", linear: 0.1, neighbours: 0.2, reference: 0.4 }],
+        text: "The map does not repeat what is known, beyond chance.",
+        cure: false,
+      };
+    if (what === "stability")
+      return { importance: [{ name: "gender", low: 18, high: 25 }], resamples: 50, level: 0.95 };
+    if (what === "rivals")
+      return {
+        rows: [{ method: "mds", text: "Metric scaling, told nothing", stress: 0.07, leak: 0.98, neighbours: 0.7 }],
+      };
     const rows = this.fixed.maps.get(step)!;
     const pairs = rows.flatMap((_, i) => rows.slice(0, i).map((__, j) => [i, j]));
     const distance = pairs.map(([i, j]) => Math.hypot(...rows[i].map((value, k) => value - rows[j][k])));
-    return { dissimilarity: Float32Array.from(pairs, ([i, j]) => kinship.dissimilarities[i]?.[j] ?? 0), distance: Float32Array.from(distance), pairs: (n * (n - 1)) / 2, correlation: 0.93 };
+    return {
+      dissimilarity: Float32Array.from(pairs, ([i, j]) => kinship.dissimilarities[i]?.[j] ?? 0),
+      distance: Float32Array.from(distance),
+      pairs: (n * (n - 1)) / 2,
+      correlation: 0.93,
+    };
   }
 
   private ellipses(): Float32Array {
     const rows = this.fixed.maps.get(this.fixed.study.step!)!;
     const p = rows[0].length;
-    return Float32Array.from(rows.flatMap((_, i) => Array.from({ length: p * p }, (__, k) => (k % (p + 1) === 0 ? 2 + (i % 3) + (k ? 0 : 2) : k % 2))));
+    return Float32Array.from(
+      rows.flatMap((_, i) =>
+        Array.from({ length: p * p }, (__, k) => (k % (p + 1) === 0 ? 2 + (i % 3) + (k ? 0 : 2) : k % 2)),
+      ),
+    );
   }
 }
 
@@ -158,16 +237,55 @@ function along(path: number[][], x: number, y: number): number {
   return best;
 }
 
-const emptyStudy: Study = { study: 1, revision: 1, title: "", n: 0, here: 0, step: null, tree: [], known: [], columns: [], undo: null, redo: null, jobs: [], pictures: false, saved: null, views: {} };
+const emptyStudy: Study = {
+  study: 1,
+  revision: 1,
+  title: "",
+  n: 0,
+  here: 0,
+  step: null,
+  tree: [],
+  known: [],
+  columns: [],
+  undo: null,
+  redo: null,
+  jobs: [],
+  pictures: false,
+  saved: null,
+  views: {},
+};
 
 /** Kinship terms: the map of what nobody was told, the one given gender, and one of three dimensions. */
 export function kinshipData({ hostile = false, pictures = false, start = false, deep = false } = {}): Fixed {
-  const labels = kinship.labels.map((label) => (hostile && label === "Aunt" ? '<img src=x onerror="window.hacked=1">' : label));
+  const labels = kinship.labels.map((label) =>
+    hostile && label === "Aunt" ? '<img src=x onerror="window.hacked=1">' : label,
+  );
   const maps = [kinship.plain, kinship.given, kinship.deep];
-  const action = (id: number, parent: number, from: any): Action => ({ id, parent, kind: "fit", text: `fit ${from.fit.number} in ${from.fit.n_components} dimensions, ${from.fit.title}`, why: "", fit: from.fit });
-  const tree: Action[] = [action(1, 0, kinship.plain), { id: 2, parent: 1, kind: "adopt", text: "adoption of 'gender' (given groups)", why: "men and women apart", name: "gender" }, action(3, 2, kinship.given), action(4, 1, kinship.deep)];
-  const columns = new Map<string, Values>(Object.entries(kinship.columns).map(([name, { levels, values }]) => [`table:${name}`, { scale: "category", levels, values: Float32Array.from(values) }]));
-  columns.set("table:clock", { scale: "cycle", period: 24, values: Float32Array.from(labels, (_, i) => (i === 3 ? NaN : (i * 24) / 14)) });
+  const action = (id: number, parent: number, from: any): Action => ({
+    id,
+    parent,
+    kind: "fit",
+    text: `map ${from.fit.number}, ${from.fit.title}`,
+    why: "",
+    fit: { ...from.fit, shown_stress: from.fit.stress, known_stress: 0.4 },
+  });
+  const tree: Action[] = [
+    action(1, 0, kinship.plain),
+    { id: 2, parent: 1, kind: "adopt", text: "gender, from your lasso", why: "men and women apart", name: "gender" },
+    action(3, 2, kinship.given),
+    action(4, 1, kinship.deep),
+  ];
+  const columns = new Map<string, Values>(
+    Object.entries(kinship.columns).map(([name, { levels, values }]) => [
+      `table:${name}`,
+      { scale: "category", levels, values: Float32Array.from(values) },
+    ]),
+  );
+  columns.set("table:clock", {
+    scale: "cycle",
+    period: 24,
+    values: Float32Array.from(labels, (_, i) => (i === 3 ? NaN : (i * 24) / 14)),
+  });
   columns.set("table:age", { scale: "number", values: Float32Array.from(labels, (_, i) => 3 * i * i) });
   return {
     labels,
@@ -175,7 +293,16 @@ export function kinshipData({ hostile = false, pictures = false, start = false, 
     stress: new Map([1, 3, 4].map((id, k) => [id, maps[k].stress_per_point])),
     columns,
     study: {
-      ...emptyStudy, title: "kinship", n: start ? 0 : 14, here: deep ? 4 : 1, step: start ? null : deep ? 4 : 1, tree, pictures, saved: "kinship.zip", undo: tree[0].text, redo: tree[1].text,
+      ...emptyStudy,
+      title: "kinship",
+      n: start ? 0 : 14,
+      here: deep ? 4 : 1,
+      step: start ? null : deep ? 4 : 1,
+      tree,
+      pictures,
+      saved: "kinship.zip",
+      undo: tree[0].text,
+      redo: tree[1].text,
       columns: [...columns].map(([key, { scale }]) => ({ key, name: key.slice(6), scale, known: false })),
     },
   };
@@ -193,21 +320,49 @@ export function cloudData(n: number): Fixed {
   });
   const base = kinshipData();
   const tree = base.study.tree.slice(0, 1);
-  const columns = new Map<string, Values>([["table:cloud", { scale: "category", levels: ["a", "b", "c", "d", "e"], values: Float32Array.from(points, (_, i) => i % 5) }]]);
+  const columns = new Map<string, Values>([
+    [
+      "table:cloud",
+      { scale: "category", levels: ["a", "b", "c", "d", "e"], values: Float32Array.from(points, (_, i) => i % 5) },
+    ],
+  ]);
   return {
     labels: points.map((_, i) => `object ${i}`),
     maps: new Map([[1, points]]),
     stress: new Map([[1, points.map(() => 1 / n)]]),
     columns,
-    study: { ...base.study, title: "cloud", n, tree, columns: [{ key: "table:cloud", name: "cloud", scale: "category", known: false }] },
+    study: {
+      ...base.study,
+      title: "cloud",
+      n,
+      tree,
+      columns: [{ key: "table:cloud", name: "cloud", scale: "category", known: false }],
+    },
   };
 }
 
+const alcohol = { name: "alcohol", type: "numeric", missing: 0, values: ["14.2", "13.1"], use: "compare" };
+const tint = { name: "colour", type: "nominal", missing: 2, values: ["red"], use: "colour" };
 const detected = {
   title: "wine",
-  parts: [{ file: "file 1", name: "wine.csv", role: "features", rows: 178, columns: [{ name: "alcohol", type: "numeric", missing: 0 }, { name: "colour", type: "nominal", missing: 2 }], head: [["1", "14.2", "red"], ["2", "13,2", "red"], ["3", "13.1", ""]] }],
+  parts: [
+    {
+      file: "file 1",
+      name: "wine.csv",
+      role: "features",
+      rows: 178,
+      columns: [alcohol, tint],
+      objects: ["1", "2", "3"],
+      detected: "",
+      raters: [],
+    },
+  ],
   problems: [{ file: "file 1", row: 2, column: 1, text: "“13,2” is not a number; write 13.2." }],
-  choices: { metrics: ["euclidean", "cityblock", "cosine"], types: ["numeric", "nominal", "ordinal"], labels: ["colour"] },
+  choices: {
+    metrics: ["euclidean", "cityblock", "cosine"],
+    types: ["numeric", "nominal", "ordinal"],
+    labels: ["colour"],
+  },
 };
 
 // A drawn face, as the bytes of a picture.

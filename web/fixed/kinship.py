@@ -33,7 +33,7 @@ def fit(study, n_components):
             "n_components": step.n_components,
             "estimator": step.estimator,
             "stress": step.stress,
-            "stress_in_words": step.stress_in_words,
+            "shown_stress": step.stress_in_words,
             **leaks,
             "leak_in_words": leak_in_words(step.leak, step.leak_reference),
             "adjusted": step.adjusted,

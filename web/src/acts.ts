@@ -3,8 +3,32 @@
 import { type Channel, Refusal } from "./channel.ts";
 import type { Camera, Point } from "./map/camera.ts";
 import { type Tool, isDrawing, isPath } from "./map/tools.ts";
-import type { Answer, Corrections, Event, Place, Reading, Request, Study, Suggestion, Value, View, Way } from "./protocol.ts";
-import { type Draft, MOVING, type Pane, type State, type Store, currentFit, found, freshStart, isUnsaved, noCorrections, shownLabel } from "./store.ts";
+import type {
+  Answer,
+  Corrections,
+  Event,
+  Place,
+  Reading,
+  Request,
+  Study,
+  Suggestion,
+  Value,
+  View,
+  Way,
+} from "./protocol.ts";
+import {
+  type Draft,
+  MOVING,
+  type Pane,
+  type State,
+  type Store,
+  found,
+  freshStart,
+  isFitting,
+  isUnsaved,
+  noCorrections,
+  shownLabel,
+} from "./store.ts";
 
 const SETTLED = 400; // milliseconds without a change until a view is sent to the server
 
@@ -48,7 +72,9 @@ export class Acts {
       return await this.channel.ask(request);
     } catch (error) {
       const stale = error instanceof Refusal && error.stale;
-      const text = stale ? "The study had changed in the meantime. This page has caught up; please try again." : String((error as Error).message);
+      const text = stale
+        ? "The study had changed in the meantime. This page has caught up; please try again."
+        : String((error as Error).message);
       this.set({ notice: { text, level: "warning" } });
       return null;
     }
@@ -61,7 +87,10 @@ export class Acts {
 
   private async hello(): Promise<void> {
     const answer = await this.ask({ do: "hello", protocol: 1 });
-    if (answer) await this.take(answer.state);
+    if (!answer) return;
+    const { n, tree, jobs } = answer.state as Study;
+    await this.take(answer.state);
+    if (n && !tree.length && !jobs.length) await this.fit(); // a study that was just begun opens on a map
   }
 
   private hear(event: Event): void {
@@ -85,13 +114,22 @@ export class Acts {
       case "failed":
         jobs.delete(event.job);
         this.forgetAsked(job?.step, job?.what);
-        this.set({ jobs, live: null, notice: { text: event.error, level: event.cancelled ? "info" : "warning" } });
+        this.set({
+          jobs,
+          ...this.withoutLive(),
+          notice: { text: event.error, level: event.cancelled ? "info" : "warning" },
+        });
         return;
       case "done":
         jobs.delete(event.job);
-        this.set({ jobs, ...(event.kind === "fit" || event.kind === "without" ? { live: null } : {}) });
+        this.set({ jobs, ...this.withoutLive() });
         this.finished(event);
     }
+  }
+
+  /** Nothing moves any more, unless a map is coming that is to begin where the moving one ended. */
+  private withoutLive(): Partial<State> {
+    return isFitting(this.state) && this.state.study?.step !== this.state.shown ? {} : { live: null };
   }
 
   private finished(event: Event): void {
@@ -114,12 +152,20 @@ export class Acts {
   private async take(study: Study): Promise<void> {
     const last = this.state.study;
     const other = !last || last.study !== study.study || last.n !== study.n;
-    const columns = new Map([...this.state.columns].filter(([key]) => !other && (last.revision === study.revision || !key.startsWith("known:"))));
+    const columns = new Map(
+      [...this.state.columns].filter(
+        ([key]) => !other && (last.revision === study.revision || !key.startsWith("known:")),
+      ),
+    );
     const jobs = new Map(study.jobs.map((job) => [job.job, { ...this.state.jobs.get(job.job), ...job }]));
-    this.set({ study, jobs, columns, ...(other ? this.fresh(study) : {}), ...(jobs.size ? {} : { live: null }) });
+    this.set({ study, jobs, columns, ...(other ? this.fresh(study) : this.painted(study, this.state)) });
+    if (study.step === this.state.shown && !isFitting(this.state)) this.set({ live: null });
     if (study.n === 0) return this.loadDatasets();
     if (other) await this.loadNames();
-    await Promise.all([this.arrive(study), ...[this.state.colour, this.state.shape].map((key) => this.loadColumn(key))]);
+    await Promise.all([
+      this.arrive(study),
+      ...[this.state.colour, this.state.shape].map((key) => this.loadColumn(key)),
+    ]);
     if (other && study.pictures) void this.loadPictures();
   }
 
@@ -132,9 +178,27 @@ export class Acts {
     for (const url of this.state.pictures.values()) URL.revokeObjectURL(url);
     this.cameras.clear();
     return {
-      labels: [], maps: new Map(), shown: null, before: null, live: null, pictures: new Map(), readings: new Map(), asked: new Set(),
-      selection: new Set(), focus: null, colour: null, shape: null, hiddenLevels: new Set(), query: "", draft: null, groups: [],
-      contrast: null, compare: null, editing: null, taken: null, starting: study.n === 0 ? freshStart() : null,
+      labels: [],
+      maps: new Map(),
+      shown: null,
+      before: null,
+      live: null,
+      pictures: new Map(),
+      readings: new Map(),
+      asked: new Set(),
+      selection: new Set(),
+      focus: null,
+      colour: null,
+      shape: null,
+      hiddenLevels: new Set(),
+      query: "",
+      draft: null,
+      groups: [],
+      contrast: null,
+      compare: null,
+      editing: null,
+      taken: null,
+      starting: study.n === 0 ? freshStart() : null,
     };
   }
 
@@ -150,24 +214,47 @@ export class Acts {
   private async arrive(study: Study): Promise<void> {
     const { step } = study;
     const last = this.state.shown;
-    if (step === null) return this.set({ shown: null, before: null });
+    if (step === null) return this.set({ shown: null, before: null, draft: null, groups: [] });
     if (step === last) return;
     // Another state may come while this waits. Whoever shows the map first clears the draft; a second time would lose a new one.
     const overtaken = () => this.state.study?.step !== step || this.state.shown !== last;
     await this.loadMap(step);
     if (overtaken()) return;
-    const aligned = last === null ? null : await this.ask({ do: "map", step: last, onto: step });
-    if (overtaken()) return;
-    const map = this.state.maps.get(step);
-    const before = aligned && map && aligned.points.length === map.points.length ? aligned.points : null;
-    this.set({ shown: step, before, draft: null, groups: [], contrast: null, marked: 0, space: false, ...this.restored(study.views[step], step) });
-    await Promise.all([this.loadColumn(this.state.colour), this.loadColumn(this.state.shape)]);
+    const seen = this.state.live?.points ?? (last === null ? null : this.state.maps.get(last)?.points);
+    const before = seen && seen.length === this.state.maps.get(step)?.points.length ? seen : null;
+    this.set({
+      shown: step,
+      before,
+      live: null,
+      draft: null,
+      groups: [],
+      contrast: null,
+      marked: 0,
+      space: false,
+      ...this.restored(study, step),
+    });
+    if (this.state.compare === step) this.set({ compare: null });
+    await Promise.all([this.loadColumn(this.state.colour), this.loadColumn(this.state.shape), this.read("chance")]);
   }
 
-  private restored(view: View | undefined, step: number): Partial<State> {
+  private restored(study: Study, step: number): Partial<State> {
+    const view: View | undefined = study.views[step];
     if (!view) return { axes: [0, 1] };
     if (view.camera) this.cameras.set(coordinatesOf(step, view.axes), view.camera);
-    return { axes: view.axes, selection: new Set(view.selection), colour: view.colour, shape: view.shape, hiddenLevels: new Set() };
+    return {
+      axes: view.axes,
+      selection: new Set(view.selection),
+      hiddenLevels: new Set(),
+      ...this.painted(study, view),
+    };
+  }
+
+  /** Return what colours and shapes show; a feature that was undone is shown by the column of the same name. */
+  private painted(study: Study, { colour, shape }: Pick<State, "colour" | "shape">): Partial<State> {
+    const keys = new Set(study.columns.map(({ key }) => key));
+    const there = (key: string | null) =>
+      [key, key?.replace(/^known:/, "table:")].find((own) => own && keys.has(own)) ?? null;
+    return { colour: there(colour), shape: there(shape) };
   }
 
   cameraFor(coordinates: string): Camera | null {
@@ -211,7 +298,8 @@ export class Acts {
   private async loadPictures(): Promise<void> {
     const answer = await this.ask({ do: "pictures", objects: this.state.labels.map((_, i) => i) });
     const pictures = new Map<number, string>();
-    for (const { object, mime, data } of answer?.pictures ?? []) pictures.set(object, URL.createObjectURL(new Blob([data], { type: mime })));
+    for (const { object, mime, data } of answer?.pictures ?? [])
+      pictures.set(object, URL.createObjectURL(new Blob([data], { type: mime })));
     this.set({ pictures });
   }
 
@@ -246,25 +334,32 @@ export class Acts {
   }
 
   /** A lasso, a rectangle, or one more group was drawn. */
-  area(objects: number[], tool: Tool): void {
+  area(objects: number[], tool: Tool, outline: Point[] = []): void {
     if (this.moves(tool)) return;
     if (tool !== "groups") {
       this.set({ selection: new Set(objects), contrast: null });
       this.rememberView();
-      if (tool === "lasso" && objects.length) void this.recogniseGroups([objects], "lasso");
+      if (tool === "lasso" && objects.length) void this.recogniseGroups([objects], "lasso", { outlines: [outline] });
       return;
     }
     if (!objects.length) return;
     const taken = new Set(objects);
     const { draft, groups: drawn } = this.state;
     const names = draft?.from === "groups" ? draft.groupNames : [];
-    const left = drawn.map((group, k) => ({ group: group.filter((object) => !taken.has(object)), name: names[k] ?? `group ${k + 1}` }));
+    const left = drawn.map((group, k) => ({
+      group: group.filter((object) => !taken.has(object)),
+      name: names[k] ?? `group ${k + 1}`,
+    }));
     const gone = left.filter(({ group }) => !group.length);
-    if (gone.length) this.set({ notice: { text: `Nothing is left of ${gone.map(({ name }) => `“${name}”`).join(", ")}.`, level: "info" } });
+    if (gone.length)
+      this.set({
+        notice: { text: `Nothing is left of ${gone.map(({ name }) => `“${name}”`).join(", ")}.`, level: "info" },
+      });
     const kept = left.filter(({ group }) => group.length);
     const groups = [...kept.map(({ group }) => group), objects];
     this.set({ groups });
-    void this.recogniseGroups(groups, "groups", kept.map(({ name }) => name), objects);
+    const outlines = [...(draft?.from === "groups" ? draft.outlines : []), outline];
+    void this.recogniseGroups(groups, "groups", { names: kept.map(({ name }) => name), drawn: objects, outlines });
   }
 
   /** Whether something was drawn on the map of a running fit, which no feature can be read off; says why not. */
@@ -277,15 +372,30 @@ export class Acts {
   // ---- recognising
 
   /** Begin a draft of groups, or go on with it: names given so far stay, and so do corrections of objects not drawn around now. */
-  async recogniseGroups(groups: number[][], from: string, names?: string[], drawn: number[] = groups.flat()): Promise<void> {
+  async recogniseGroups(
+    groups: number[][],
+    from: string,
+    { names, drawn = groups.flat(), outlines = [] }: { names?: string[]; drawn?: number[]; outlines?: Point[][] } = {},
+  ): Promise<void> {
     const { draft } = this.state;
     const before = draft?.groups.length ? draft : null;
     const groupNames = [...(names ?? before?.groupNames.slice(0, groups.length) ?? [])];
     while (groupNames.length < groups.length) groupNames.push(freeName(groupNames));
     const corrections = { ...before?.corrections };
     const redrawn = drawn.filter((object) => takeOut(corrections, object)).length;
-    if (redrawn) this.set({ notice: { text: `${redrawn} corrected by hand, and drawn around now: as drawn.`, level: "info" } });
-    await this.recognise({ from, way: groupsWay(groups, groupNames), groups, groupNames, corrections, type: before?.type ?? "", name: draft?.name, why: draft?.why });
+    if (redrawn)
+      this.set({ notice: { text: `${redrawn} corrected by hand, and drawn around now: as drawn.`, level: "info" } });
+    await this.recognise({
+      from,
+      way: groupsWay(groups, groupNames),
+      groups,
+      groupNames,
+      outlines,
+      corrections,
+      type: before?.type ?? "",
+      name: draft?.name,
+      why: draft?.why,
+    });
   }
 
   /** Call a group of the draft something else; false if another one is called so. */
@@ -293,11 +403,18 @@ export class Acts {
     const { draft } = this.state;
     if (!draft) return false;
     if (draft.groupNames.some((other, at) => at !== k && other.trim() === name.trim())) {
-      this.set({ notice: { text: `Another group is called “${name.trim()}”; choose another name, or draw around both as one group.`, level: "warning" } });
+      this.set({
+        notice: {
+          text: `Another group is called “${name.trim()}”; choose another name, or draw around both as one group.`,
+          level: "warning",
+        },
+      });
       return false;
     }
     const old = draft.groupNames[k];
-    const corrections = Object.fromEntries(Object.entries(draft.corrections).map(([object, text]) => [object, text === old ? name : text]));
+    const corrections = Object.fromEntries(
+      Object.entries(draft.corrections).map(([object, text]) => [object, text === old ? name : text]),
+    );
     this.edit({ groupNames: draft.groupNames.map((other, at) => (at === k ? name : other)), corrections });
     return true;
   }
@@ -315,10 +432,19 @@ export class Acts {
   /** Begin a draft and ask for its values: one round trip. */
   async recognise(begun: Partial<Draft> & { from: string; way: Way }): Promise<void> {
     const draft: Draft = {
-      preview: null, type: "", corrections: {}, sort: "value", groups: [], groupNames: [], path: [],
-      ...begun, name: begun.name ?? "", why: begun.why ?? "",
+      preview: null,
+      type: "",
+      corrections: {},
+      sort: "value",
+      groups: [],
+      groupNames: [],
+      path: [],
+      outlines: [],
+      ...begun,
+      name: begun.name ?? "",
+      why: begun.why ?? "",
     };
-    this.set({ draft, pane: "recognise" });
+    this.set({ draft, pane: "recognise", naming: this.state.naming + (draft.from === "groups" ? 0 : 1) });
     await this.preview();
   }
 
@@ -344,16 +470,30 @@ export class Acts {
   /** Adopt the draft, and fit given it. */
   async condition(): Promise<void> {
     const { draft } = this.state;
-    if (!draft?.preview) return;
-    if (!draft.name.trim()) return this.set({ notice: { text: "Name it first.", level: "info" } });
-    const corrections = Object.fromEntries(Object.entries(draft.corrections).map(([object, text]) => [object, asValue(text)]));
+    if (!draft) return;
+    const unnamed = !draft.name.trim()
+      ? "Name it first: what is it that you see?"
+      : draft.groupNames.some((name) => !name.trim())
+        ? "Name each group first."
+        : null;
+    if (unnamed) return this.set({ notice: { text: unnamed, level: "info" }, naming: this.state.naming + 1 });
+    const corrections = Object.fromEntries(
+      Object.entries(draft.corrections).map(([object, text]) => [object, asValue(text)]),
+    );
     const kind = draft.type ? { kind: draft.type } : {};
-    const adopted = await this.change({ do: "adopt", name: draft.name.trim(), way: draft.way, why: draft.why, corrections, ...kind });
+    const adopted = await this.change({
+      do: "adopt",
+      name: draft.name.trim(),
+      way: draft.way,
+      why: draft.why,
+      corrections,
+      ...kind,
+    });
     if (!adopted) return;
     this.set({ draft: null, groups: [], selection: new Set() });
     const key = this.state.study?.known.find(({ name }) => name === draft.name.trim())?.key;
     if (key) await this.paint("colour", key); // to be seen on the next map, should that repeat it
-    await this.fit({ adjust: currentFit(this.state)?.adjusted ?? false }); // as the map it was seen on
+    await this.fit();
   }
 
   async compareGroups(): Promise<void> {
@@ -380,8 +520,16 @@ export class Acts {
 
   // ---- the loop
 
-  async fit(options: Record<string, unknown>): Promise<void> {
-    const answer = await this.change({ do: "fit", ...options });
+  /** Fit the next map, as the options say; what they leave open is as in the map that is shown. */
+  async fit(options: Record<string, unknown> = {}): Promise<void> {
+    const { n_components, estimator, adjust } = this.state.fitting;
+    const chosen = { ...(n_components ? { n_components } : {}), ...(estimator ? { estimator } : {}) };
+    const answer = await this.change({
+      do: "fit",
+      adjust: adjust === "auto" ? adjust : adjust === "yes",
+      ...chosen,
+      ...options,
+    });
     if (answer) this.begun(answer.job, "fit", "fitting a map");
   }
 
@@ -392,7 +540,14 @@ export class Acts {
   }
 
   async cancel(job: number): Promise<void> {
+    const running = this.state.jobs.get(job);
+    if (running) this.set({ jobs: new Map(this.state.jobs).set(job, { ...running, stopping: true }) });
     await this.ask({ do: "cancel", job });
+  }
+
+  /** End the worker with a job that does not stop. */
+  async restart(): Promise<void> {
+    await this.ask({ do: "restart" });
   }
 
   async go(to: number): Promise<void> {
@@ -449,8 +604,9 @@ export class Acts {
 
   private async loadDatasets(): Promise<void> {
     const answer = await this.ask({ do: "datasets" });
-    const { starting } = this.state;
-    if (answer && starting) this.set({ starting: { ...starting, datasets: answer.rows } });
+    this.starting({ datasets: answer?.rows ?? [] });
+    const maps = await this.ask({ do: "examples" });
+    this.starting({ maps: maps?.maps ?? {} });
   }
 
   async startAnew(): Promise<void> {
@@ -492,8 +648,15 @@ export class Acts {
   private async detect(): Promise<void> {
     const { starting } = this.state;
     if (!starting?.files.length) return;
-    const answer = await this.ask({ do: "detect", files: starting.files.map(({ file }) => file), corrections: starting.corrections });
-    if (answer) this.starting({ detected: answer as any });
+    this.starting({ busy: true });
+    const answer = await this.ask({
+      do: "detect",
+      files: starting.files.map(({ file }) => file),
+      corrections: starting.corrections,
+    });
+    const now = this.state.starting;
+    if (now?.files !== starting.files || now.corrections !== starting.corrections) return; // corrected again meanwhile
+    this.starting({ busy: false, ...(answer ? { detected: answer as any } : {}) });
   }
 
   /** Begin a study; first ask whether the one before may be lost, if it would be. */
@@ -503,7 +666,9 @@ export class Acts {
     if (!sure && isUnsaved(this.state)) return this.starting({ begin: () => void this.begin(dataset, true) });
     this.starting({ busy: true, begin: null });
     const { files, corrections, detected } = starting;
-    const what = dataset ? { dataset } : { files: files.map(({ file }) => file), corrections, title: detected?.title ?? "" };
+    const what = dataset
+      ? { dataset }
+      : { files: files.map(({ file }) => file), corrections, title: detected?.title ?? "" };
     const answer = await this.change({ do: "begin", ...what });
     if (answer) this.set({ starting: null });
     else this.starting({ busy: false });
@@ -556,7 +721,9 @@ function freeName(names: string[]): string {
 /** Take an entry out, if there is one, and say whether there was. */
 const takeOut = (entries: Record<number, string>, key: number): boolean => key in entries && delete entries[key];
 
-const groupsWay = (groups: number[][], names: string[]): Way => ({ groups: Object.fromEntries(groups.map((group, k) => [names[k], group])) });
+const groupsWay = (groups: number[][], names: string[]): Way => ({
+  groups: Object.fromEntries(groups.map((group, k) => [names[k], group])),
+});
 
 /** Return what was typed into a cell: nothing is missing; of text the server knows by the feature whether it is a number. */
 export const asValue = (text: string): string | null => text.trim() || null;
@@ -568,7 +735,17 @@ function toggled<T>(set: Set<T>, members: T[]): Set<T> {
 }
 
 /** Let the browser save a file: from an address of the server, or from bytes. */
-export function download({ url, data, name, mime }: { url?: string; data?: Uint8Array; name: string; mime?: string }): void {
+export function download({
+  url,
+  data,
+  name,
+  mime,
+}: {
+  url?: string;
+  data?: Uint8Array;
+  name: string;
+  mime?: string;
+}): void {
   const link = document.createElement("a");
   const own = data ? URL.createObjectURL(new Blob([data as BlobPart], { type: mime ?? "" })) : null;
   link.href = own ?? url ?? "";
@@ -576,4 +753,3 @@ export function download({ url, data, name, mime }: { url?: string; data?: Uint8
   link.click();
   if (own) setTimeout(() => URL.revokeObjectURL(own), 1000);
 }
-

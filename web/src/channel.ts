@@ -1,11 +1,11 @@
 /** How the page talks to the server: a request has one answer, and events come unasked. */
 
-import { pack, unpack, withArrays } from "./frames.ts";
+import { decode } from "./msgpack.ts";
 import type { Answer, Event, Request } from "./protocol.ts";
 
 export interface Channel {
   /** Send a request and return its answer; an answer that says no is a Refusal. */
-  ask(request: Request, buffers?: ArrayBuffer[]): Promise<Answer>;
+  ask(request: Request): Promise<Answer>;
   /** Hand over a file; return the server's name for it. */
   upload(file: File): Promise<string>;
   onEvent: (event: Event) => void;
@@ -35,19 +35,18 @@ export abstract class AnyChannel implements Channel {
   private last = 0;
   private waiting = new Map<number, Waiting>();
 
-  protected abstract send(message: object, buffers: ArrayBuffer[]): void;
+  protected abstract send(message: object, data?: ArrayBuffer): void;
   abstract upload(file: File): Promise<string>;
 
-  ask(request: Request, buffers: ArrayBuffer[] = []): Promise<Answer> {
+  ask(request: Request, data?: ArrayBuffer): Promise<Answer> {
     const id = ++this.last;
     return new Promise((resolve, reject) => {
       this.waiting.set(id, { resolve, reject });
-      this.send({ id, ...request }, buffers);
+      this.send({ id, ...request }, data);
     });
   }
 
-  protected receive(raw: any, buffers: ArrayBuffer[]): void {
-    const message = withArrays(raw, buffers);
+  protected receive(message: any): void {
     if (typeof message.event === "string") return this.onEvent(message);
     const waiting = this.waiting.get(message.id);
     this.waiting.delete(message.id);
@@ -56,7 +55,8 @@ export abstract class AnyChannel implements Channel {
   }
 
   protected lose(): void {
-    for (const { reject } of this.waiting.values()) reject(new Refusal("The connection was lost before there was an answer."));
+    for (const { reject } of this.waiting.values())
+      reject(new Refusal("The connection was lost before there was an answer."));
     this.waiting.clear();
     this.onConnection(false);
   }
@@ -82,11 +82,7 @@ export class SocketChannel extends AnyChannel {
       this.lose();
       void this.again();
     };
-    this.socket.onmessage = ({ data }) => {
-      if (typeof data === "string") return this.receive(JSON.parse(data), []);
-      const { message, buffers } = unpack(data);
-      this.receive(message, buffers);
-    };
+    this.socket.onmessage = ({ data }) => this.receive(decode(new Uint8Array(data)));
   }
 
   /** Try again soon, unless a server is there that does not know this page: a socket does not say why it was refused. */
@@ -97,9 +93,9 @@ export class SocketChannel extends AnyChannel {
     this.delay = Math.min(2 * this.delay, 8000);
   }
 
-  protected send(message: object, buffers: ArrayBuffer[]): void {
+  protected send(message: object): void {
     if (this.socket.readyState !== WebSocket.OPEN) return this.lose();
-    this.socket.send(buffers.length ? pack(message, buffers) : JSON.stringify(message));
+    this.socket.send(JSON.stringify(message));
   }
 
   async upload(file: File): Promise<string> {

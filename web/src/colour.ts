@@ -27,7 +27,8 @@ export const MOST_COLOURS = 8;
 export const MOST_SIGNS = MOST_COLOURS * SHAPES.length;
 
 export const levelColour = (paper: Paper, level: number): string => CATEGORIES[paper][level % MOST_COLOURS];
-export const levelShape = (level: number): number => (level >= 0 ? (level + Math.floor(level / MOST_COLOURS)) % SHAPES.length : 0);
+export const levelShape = (level: number): number =>
+  level >= 0 ? (level + Math.floor(level / MOST_COLOURS)) % SHAPES.length : 0;
 export const missingColour = (paper: Paper): string => MISSING[paper];
 export const stops = (paper: Paper, scale: string): string[] => (scale === "cycle" ? CYCLE : NUMBERS)[paper];
 
@@ -51,7 +52,8 @@ export function coloursOf(column: Values | null, n: number, paper: Paper): Uint3
 }
 
 /** Return the shape of each object. */
-export const shapesOf = (column: Values | null, n: number): Uint8Array => (column?.levels ? Uint8Array.from(column.values, levelShape) : new Uint8Array(n));
+export const shapesOf = (column: Values | null, n: number): Uint8Array =>
+  column?.levels ? Uint8Array.from(column.values, levelShape) : new Uint8Array(n);
 
 /** Return how many values are so. */
 export function howMany(values: ArrayLike<number>, is: (value: number) => boolean): number {
@@ -83,7 +85,16 @@ export const channels = (colour: string): number[] => [1, 3, 5].map((at) => pars
 
 export function mix(from: string, to: string, share: number): string {
   const [a, b] = [channels(from), channels(to)];
-  return "#" + a.map((value, k) => Math.round(value + (b[k] - value) * share).toString(16).padStart(2, "0")).join("");
+  return (
+    "#" +
+    a
+      .map((value, k) =>
+        Math.round(value + (b[k] - value) * share)
+          .toString(16)
+          .padStart(2, "0"),
+      )
+      .join("")
+  );
 }
 
 /** Return a colour as it stands in the pixels of an image: alpha, blue, green, red. */
@@ -93,7 +104,8 @@ export function pixel(colour: string): number {
 }
 
 /** Return the colour of a pixel. */
-export const hex = (colour: number): string => "#" + [0, 8, 16].map((shift) => ((colour >> shift) & 255).toString(16).padStart(2, "0")).join("");
+export const hex = (colour: number): string =>
+  "#" + [0, 8, 16].map((shift) => ((colour >> shift) & 255).toString(16).padStart(2, "0")).join("");
 
 /** Return a pixel mixed with the paper, for what is not in the focus. */
 export function fade(colour: number, paper: number, share: number): number {

@@ -8,7 +8,11 @@ async function enter(): Promise<void> {
   const token = new URLSearchParams(location.hash.slice(1)).get("token");
   if (!token) return;
   history.replaceState(null, "", location.pathname + location.search); // it is not to stay in the address
-  await fetch("enter", { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify({ token }) });
+  await fetch("enter", {
+    method: "POST",
+    headers: { "Content-Type": "application/json" },
+    body: JSON.stringify({ token }),
+  });
 }
 
 await enter();

@@ -1,24 +1,51 @@
-/** The messages of PROTOCOL.md as types. An array in a message is a Buffer on the wire and a typed array here. */
+/** Messages of the server as types. Made of app/_protocol.py by tools/page_types.py: change them there. */
 
-export type Numbers = Float32Array;
-export type Scale = "category" | "ordered" | "number" | "cycle";
 export type Value = string | number | null;
+export type Place = [number, number] | { object: number };
+export type Way =
+  | { along: Place[]; axes: [number, number] }
+  | { along: "circle" | "arc" }
+  | { from_axis: number }
+  | { column: string }
+  | { groups: Record<string, number[]> | number }
+  | { values: Value[] };
 
-/** The values of a column, one per object: numbers, or codes into levels; NaN is missing. */
-export interface Values {
-  scale: Scale;
-  levels?: string[];
-  period?: number;
-  values: Numbers | Float64Array; // the longer ones where whole numbers need them
+export interface Request {
+  do: string;
+  revision?: number;
+  [field: string]: unknown;
 }
 
+export interface Event {
+  event: "state" | "progress" | "done" | "failed" | "notice";
+  [field: string]: any;
+}
+
+export type Answer = { [field: string]: any };
+
+/** A column as it is drawn: numbers, or codes into levels, one per object. */
+export interface Values {
+  scale: "category" | "ordered" | "number" | "cycle";
+  levels?: string[];
+  period?: number;
+  values: Float32Array | Float64Array;
+}
+
+/** How much a known feature counts. */
+export interface Importance {
+  name: string;
+  standardized: number | null;
+}
+
+/** A step: numbers are null where there are none. */
 export interface Fit {
   number: number;
   title: string;
   n_components: number;
   estimator: string;
   stress: number | null;
-  stress_in_words: string;
+  shown_stress: number | null;
+  known_stress: number | null;
   leak: number | null;
   leak_reference: number | null;
   leak_in_words: string;
@@ -29,9 +56,10 @@ export interface Fit {
   seconds: number;
   known: string[];
   warnings: string[];
-  importance: { name: string; standardized: number | null }[];
+  importance: Importance[];
 }
 
+/** Something that was done. */
 export interface Action {
   id: number;
   parent: number;
@@ -42,6 +70,7 @@ export interface Action {
   fit?: Fit;
 }
 
+/** A feature that was ever known; its type is written as on the command line. */
 export interface Known {
   name: string;
   type: string;
@@ -51,13 +80,15 @@ export interface Known {
   key: string;
 }
 
+/** A column that the map can be coloured by; its key is such as `known:gender` or `table:degree`. */
 export interface Column {
   key: string;
   name: string;
-  scale: Scale;
+  scale: "category" | "ordered" | "number" | "cycle";
   known: boolean;
 }
 
+/** Something that the worker does or will do. */
 export interface Job {
   job: number;
   kind: string;
@@ -67,16 +98,23 @@ export interface Job {
   what?: string;
 }
 
+/** The place in the middle of the window, and pixels per unit of the map. */
+export interface Camera {
+  x: number;
+  y: number;
+  zoom: number;
+}
+
 /** What a page remembers about a step with the server. */
 export interface View {
-  camera: { x: number; y: number; zoom: number } | null;
+  camera: Camera | null;
   axes: [number, number];
   selection: number[];
   colour: string | null;
   shape: string | null;
 }
 
-/** All that the page shows, except what has the size of the objects. */
+/** All that the page shows, except what has the size of the objects; n is 0 if no study has begun. */
 export interface Study {
   study: number;
   revision: number;
@@ -95,29 +133,27 @@ export interface Study {
   views: Record<string, View>;
 }
 
+/** The map of a step, and each object's part of the stress. */
 export interface MapAnswer {
   step: number;
   axes: string[];
-  points: Numbers; // n × p, row by row
-  stress: Numbers;
+  points: Float32Array;
+  stress: Float32Array;
 }
 
-export type Place = [number, number] | { object: number };
-export type Way =
-  | { along: Place[]; axes: [number, number] }
-  | { along: "circle" | "arc" }
-  | { from_axis: number }
-  | { column: string }
-  | { groups: Record<string, number[]> | number }
-  | { values: Value[] };
-
-export interface Preview extends Values {
+/** A feature before it is adopted, and how much of it is known already. */
+export interface Preview {
+  scale: "category" | "ordered" | "number" | "cycle";
+  levels?: string[];
+  period?: number;
+  values: Float32Array | Float64Array;
   name?: string;
   type: string;
   known: number | null;
   warnings: string[];
 }
 
+/** How a group differs from the others in a column. */
 export interface ContrastRow {
   column: string;
   key: string;
@@ -126,6 +162,7 @@ export interface ContrastRow {
   text: string;
 }
 
+/** Something that the map may show. */
 export interface Suggestion {
   kind: string;
   what: string;
@@ -133,29 +170,31 @@ export interface Suggestion {
   p_value: number | null;
   note: string;
   name: string;
-  way?: Way;
+  way?: any;
 }
 
-/** What `read` answers, by what was asked for. */
-export interface Readings {
-  suggest: { rows: Suggestion[] };
-  scree: { stress: (number | null)[]; elbow: number };
-  shepard: { dissimilarity: Numbers; distance: Numbers; pairs: number; correlation: number | null };
-  stability: { importance: { name: string; low: number; high: number }[]; resamples: number; level: number };
-  leak: { rows: { name: string; linear: number | null; neighbours: number | null; reference: number | null }[]; text: string; cure: boolean };
-  rivals: { rows: { method: string; text: string; stress: number | null; leak: number | null; neighbours: number | null }[] };
+/** A column of a file: some of its values, and its use: compare, known, colour or ignore. */
+export interface FoundColumn {
+  name: string;
+  type: string;
+  missing: number;
+  values: string[];
+  use: string;
 }
-export type Reading = keyof Readings;
 
+/** A file that was dropped; raters are columns of a list of pairs that may name who judged. */
 export interface Part {
   file: string;
   name: string;
   role: string;
   rows: number;
-  columns: { name: string; type: string; missing: number }[];
-  head: string[][];
+  columns: FoundColumn[];
+  objects: string[];
+  detected: string;
+  raters: string[];
 }
 
+/** What is wrong with a file, perhaps at a row and a column, from 1. */
 export interface Problem {
   file: string | null;
   row: number | null;
@@ -163,30 +202,107 @@ export interface Problem {
   text: string;
 }
 
-export interface Corrections {
-  roles: Record<string, string>;
-  types: Record<string, string>;
-  metric: string | null;
-  standardise: boolean;
-  labels: string | null;
+/** What may be chosen of what was found. */
+export interface Choices {
+  metrics: string[];
+  types: string[];
+  labels: string[];
 }
 
+/** What was found in the files that were dropped. */
 export interface Detected {
   title: string;
   parts: Part[];
   problems: Problem[];
-  choices: { metrics: string[]; types: string[]; labels: string[] };
+  choices: Choices;
 }
 
-export interface Request {
-  do: string;
-  revision?: number;
-  [field: string]: unknown;
+/** Reading `suggest`. */
+export interface Suggested {
+  rows: Suggestion[];
 }
 
-export interface Event {
-  event: "state" | "progress" | "done" | "failed" | "notice";
-  [field: string]: any;
+/** Reading `chance`: the stress of a map of random data. */
+export interface Chance {
+  stress: number | null;
 }
 
-export type Answer = { [field: string]: any };
+/** Reading `scree`: the stress of 0, 1, 2 … dimensions. */
+export interface Scree {
+  stress: (number | null)[];
+  elbow: number;
+}
+
+/** Reading `shepard`: some of the pairs, and how many there are. */
+export interface Shepard {
+  dissimilarity: Float32Array;
+  distance: Float32Array;
+  pairs: number;
+  correlation: number | null;
+}
+
+/** Between which numbers the importance of a feature lies. */
+export interface Interval {
+  name: string;
+  low: number;
+  high: number;
+}
+
+/** Reading `stability`. */
+export interface Stable {
+  importance: Interval[];
+  resamples: number;
+  level: number;
+}
+
+/** How far the map repeats a known feature. */
+export interface LeakRow {
+  name: string;
+  linear: number | null;
+  neighbours: number | null;
+  reference: number | null;
+}
+
+/** Reading `leak`; cure: whether adjusting would mend it. */
+export interface Leak {
+  rows: LeakRow[];
+  text: string;
+  cure: boolean;
+}
+
+/** Another method. */
+export interface RivalRow {
+  method: string;
+  text: string;
+  stress: number | null;
+  leak: number | null;
+  neighbours: number | null;
+}
+
+/** Reading `rivals`. */
+export interface Rivals {
+  rows: RivalRow[];
+}
+
+/** What `read` answers, by what was asked for. */
+export interface Readings {
+  suggest: Suggested;
+  chance: Chance;
+  scree: Scree;
+  shepard: Shepard;
+  stability: Stable;
+  leak: Leak;
+  rivals: Rivals;
+}
+
+/** What a user changed of what was found in files. */
+export interface Corrections {
+  roles: Record<string, string>;
+  uses: Record<string, string>;
+  types: Record<string, string>;
+  metric: string | null;
+  labels: string | null;
+  alike: boolean;
+  rater: string | null;
+}
+export type Reading = keyof Readings;

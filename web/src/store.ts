@@ -6,7 +6,7 @@ import type { Tool } from "./map/tools.ts";
 import { memo } from "./memo.ts";
 import type { ContrastRow, Corrections, Detected, Job, MapAnswer, Preview, Study, Values, Way } from "./protocol.ts";
 
-export type Pane = "recognise" | "read" | "history" | "take";
+export type Pane = "recognise" | "read" | "table" | "history" | "take";
 
 /** A feature that was recognised and is not adopted yet. */
 export interface Draft {
@@ -21,10 +21,19 @@ export interface Draft {
   groups: number[][]; // members of the groups drawn, if any
   groupNames: string[];
   path: Point[];
+  outlines: Point[][]; // of a lasso, or of groups
+}
+
+/** How the next map is fitted. */
+export interface Fitting {
+  n_components: number | null; // null: as the map that is shown
+  adjust: "auto" | "yes" | "no";
+  estimator: string | null;
 }
 
 export interface RunningJob extends Job {
   stress?: number | null;
+  stopping?: boolean;
 }
 
 export interface Starting {
@@ -32,6 +41,7 @@ export interface Starting {
   corrections: Corrections;
   detected: Detected | null;
   datasets: { name: string; text: string; objects: number }[];
+  maps: Record<string, Float32Array>; // of the data sets, by name
   busy: boolean;
   begin: (() => void) | null; // what waits for the word that the study that is shown may be lost
 }
@@ -43,7 +53,7 @@ export interface State {
   labels: string[];
   maps: Map<number, MapAnswer>;
   shown: number | null; // the step whose map is shown
-  before: Float32Array | null; // the map before it, aligned to it
+  before: Float32Array | null; // the map that was seen before it
   live: { points: Float32Array; p: number } | null; // the map of a running fit
   columns: Map<string, Values>;
   pictures: Map<number, string>;
@@ -60,9 +70,11 @@ export interface State {
   hiddenLevels: Set<number>; // of the column that colours
   query: string;
   pages: WeakMap<object, number>; // of lists that are shown in parts; another list begins at its beginning
-  show: { labels: boolean; pictures: boolean; ellipses: boolean; table: boolean };
+  show: { labels: boolean; pictures: boolean; ellipses: boolean };
+  fitting: Fitting;
   pane: Pane;
   draft: Draft | null;
+  naming: number; // another one: the field for the name wants the keyboard
   groups: number[][]; // drawn with the tool "groups" so far
   contrast: { rows: ContrastRow[] | null; of: number } | null;
   compare: number | null; // a step beside the one that is shown
@@ -75,8 +87,24 @@ export interface State {
   still: boolean;
 }
 
-export const noCorrections = (): Corrections => ({ roles: {}, types: {}, metric: null, standardise: true, labels: null });
-export const freshStart = (): Starting => ({ files: [], corrections: noCorrections(), detected: null, datasets: [], busy: false, begin: null });
+export const noCorrections = (): Corrections => ({
+  roles: {},
+  uses: {},
+  types: {},
+  metric: null,
+  labels: null,
+  alike: false,
+  rater: null,
+});
+export const freshStart = (): Starting => ({
+  files: [],
+  corrections: noCorrections(),
+  detected: null,
+  datasets: [],
+  maps: {},
+  busy: false,
+  begin: null,
+});
 
 export const empty = (): State => ({
   connected: false,
@@ -102,9 +130,11 @@ export const empty = (): State => ({
   hiddenLevels: new Set(),
   query: "",
   pages: new WeakMap(),
-  show: { labels: true, pictures: true, ellipses: false, table: false },
+  show: { labels: true, pictures: true, ellipses: false },
+  fitting: { n_components: null, adjust: "auto", estimator: null },
   pane: "recognise",
   draft: null,
+  naming: 0,
   groups: [],
   contrast: null,
   compare: null,
@@ -141,7 +171,8 @@ export function shownLabel(label: string): string {
 }
 
 /** Return the map that is shown; null if there is none. */
-export const currentMap = (state: State): MapAnswer | null => (state.shown === null ? null : (state.maps.get(state.shown) ?? null));
+export const currentMap = (state: State): MapAnswer | null =>
+  state.shown === null ? null : (state.maps.get(state.shown) ?? null);
 
 /** Return the fit whose map is shown. */
 export const currentFit = (state: State) => state.study?.tree.find(({ id }) => id === state.shown)?.fit ?? null;
@@ -155,12 +186,17 @@ export function isUnsaved({ study, taken }: Pick<State, "study" | "taken">): boo
 }
 
 /** Whether a map is being fitted. */
-export const isFitting = (state: State): boolean => [...state.jobs.values()].some(({ kind }) => kind === "fit" || kind === "without");
+export const isFitting = (state: State): boolean =>
+  [...state.jobs.values()].some(({ kind }) => kind === "fit" || kind === "without");
 
 /** Return the objects whose labels contain what is searched for. */
-export const found = (state: Pick<State, "labels" | "query">): Set<number> => matches(state.labels, state.query.trim().toLowerCase());
+export const found = (state: Pick<State, "labels" | "query">): Set<number> =>
+  matches(state.labels, state.query.trim().toLowerCase());
 
-const matches = memo((labels: string[], query: string) => new Set(query ? labels.flatMap((label, i) => (label.toLowerCase().includes(query) ? [i] : [])) : []));
+const matches = memo(
+  (labels: string[], query: string) =>
+    new Set(query ? labels.flatMap((label, i) => (label.toLowerCase().includes(query) ? [i] : [])) : []),
+);
 
 /** Return the objects of a list that are searched for; all of them if nothing is. */
 export const searched = (list: Uint32Array, labels: string[], query: string): Uint32Array =>
@@ -172,11 +208,16 @@ export const everyone = memo(counting);
 
 /** Say which objects are not drawn: those of levels that were put out in the legend. */
 export const hiddenObjects = (state: Pick<State, "colour" | "columns" | "hiddenLevels" | "labels">): Uint8Array =>
-  hiddenBy(state.colour === null ? undefined : state.columns.get(state.colour), state.hiddenLevels, state.labels.length);
+  hiddenBy(
+    state.colour === null ? undefined : state.columns.get(state.colour),
+    state.hiddenLevels,
+    state.labels.length,
+  );
 
 const hiddenBy = memo((column: Values | undefined, levels: Set<number>, n: number) => {
   const hidden = new Uint8Array(n);
-  if (column?.levels && levels.size) column.values.forEach((code, i) => (hidden[i] = levels.has(Number.isNaN(code) ? -1 : code) ? 1 : 0));
+  if (column?.levels && levels.size)
+    column.values.forEach((code, i) => (hidden[i] = levels.has(Number.isNaN(code) ? -1 : code) ? 1 : 0));
   return hidden;
 });
 
@@ -198,3 +239,7 @@ export function digits(value: number | null | undefined, beside = 0): string {
   const before = Math.floor(Math.log10(Math.abs(value))) + 1; // digits before the point
   return String(Number(value.toPrecision(before < 4 ? 4 : Math.min(before + 2, 15))));
 }
+
+/** Return a number with three digits. */
+export const rounded = (value: number | null | undefined): string =>
+  value === null || value === undefined || !Number.isFinite(value) ? "–" : digits(Number(value.toPrecision(3)), 1);

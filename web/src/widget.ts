@@ -1,6 +1,7 @@
 /** The workbench in a notebook: messages go through anywidget, and several views of it show the same study. */
 
 import { AnyChannel, Refusal } from "./channel.ts";
+import { decode } from "./msgpack.ts";
 import { mount } from "./workbench.ts";
 import "./style.css";
 
@@ -13,10 +14,9 @@ interface Model {
 /** One view of the widget. All views hear all messages, so each adds a name of its own to its requests. */
 class ModelChannel extends AnyChannel {
   private name = crypto.randomUUID();
-  private listener = (message: any, buffers: DataView[]) => {
-    if (message.from !== undefined && message.from !== this.name) return;
-    const own = buffers.map((view) => view.buffer.slice(view.byteOffset, view.byteOffset + view.byteLength) as ArrayBuffer);
-    this.receive(message, own);
+  private listener = (_: object, [view]: DataView[]) => {
+    const message = decode(new Uint8Array(view.buffer, view.byteOffset, view.byteLength));
+    if (message.from === undefined || message.from === this.name) this.receive(message);
   };
 
   constructor(private model: Model) {
@@ -24,12 +24,12 @@ class ModelChannel extends AnyChannel {
     model.on("msg:custom", this.listener);
   }
 
-  protected send(message: object, buffers: ArrayBuffer[]): void {
-    this.model.send({ ...message, from: this.name }, undefined, buffers);
+  protected send(message: object, data?: ArrayBuffer): void {
+    this.model.send({ ...message, from: this.name }, undefined, data && [data]);
   }
 
   async upload(file: File): Promise<string> {
-    const answer = await this.ask({ do: "upload", name: file.name, data: { buffer: 0, type: "bytes", shape: [file.size] } }, [await file.arrayBuffer()]);
+    const answer = await this.ask({ do: "upload", name: file.name }, await file.arrayBuffer());
     if (typeof answer.file !== "string") throw new Refusal("The file was not taken.");
     return answer.file;
   }

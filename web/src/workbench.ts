@@ -4,25 +4,29 @@ import { html, nothing, render } from "lit-html";
 import { Acts } from "./acts.ts";
 import type { Channel } from "./channel.ts";
 import { coloursOf, shapesOf } from "./colour.ts";
+import { FLOATS } from "./map/camera.ts";
 import { MapView, type Shown } from "./map/map.ts";
 import { isDrawing } from "./map/tools.ts";
 import { memo } from "./memo.ts";
 import { historyPane } from "./panes/history.ts";
 import { knownPane } from "./panes/known.ts";
-import { mapPane } from "./panes/map.ts";
+import { mapPane, tablePane } from "./panes/map.ts";
 import { type Html, percent, typed } from "./panes/parts.ts";
 import { readPane } from "./panes/read.ts";
 import { recognisePane } from "./panes/recognise.ts";
 import { startPane } from "./panes/start.ts";
 import { takePane } from "./panes/take.ts";
-import { type Pane, type State, Store, found, hiddenObjects, isUnsaved } from "./store.ts";
+import { type Pane, type RunningJob, type State, Store, found, hiddenObjects, isUnsaved, rounded } from "./store.ts";
 
 const PANES: [Pane, string][] = [
   ["recognise", "Recognise"],
   ["read", "Read"],
+  ["table", "Table"],
   ["history", "History"],
   ["take", "Take away"],
 ];
+
+const NARROW = 760; // pixels; as in style.css
 
 /** Put the workbench into an element; return a function that takes it out again. A page of its own asks before it is left unsaved. */
 export function mount(root: HTMLElement, channel: Channel, isPage = false): () => void {
@@ -30,7 +34,7 @@ export function mount(root: HTMLElement, channel: Channel, isPage = false): () =
   const acts = new Acts(store, channel);
   const map = new MapView({
     choose: (objects, how) => acts.choose(objects, how),
-    area: (objects, tool) => acts.area(objects, tool),
+    area: (objects, tool, outline) => acts.area(objects, tool, outline),
     path: (points, objects, tool) => void acts.path(points, objects, tool),
     clear: () => acts.clear(),
     focus: (focus) => acts.set({ focus }),
@@ -46,14 +50,18 @@ export function mount(root: HTMLElement, channel: Channel, isPage = false): () =
     camera: () => {},
     drawing: () => {},
   });
+  map.floats = FLOATS;
   root.classList.add("unmask");
   let waits = false;
   let gone = false;
+  let naming = 0;
   const draw = () => {
     waits = false;
     if (gone) return;
     render(page(store.state, acts, map, beside), root);
     showMaps(store.state, acts, map, beside);
+    if (naming !== store.state.naming && root.clientWidth > NARROW) root.querySelector<HTMLElement>(".naming")?.focus();
+    naming = store.state.naming;
   };
   store.listen(() => {
     if (!waits) requestAnimationFrame(draw);
@@ -85,16 +93,24 @@ function followPreferences(acts: Acts): () => void {
 
 function page(state: State, acts: Acts, map: MapView, beside: MapView): Html {
   if (state.shutOut) return shutOut();
-  if (!state.study) return html`<main class="start"><p role="status">${state.connected ? "Loading …" : "Connecting …"}</p></main>`;
+  if (!state.study)
+    return html`<main class="start"><p role="status">${state.connected ? "Loading …" : "Connecting …"}</p></main>`;
   if (state.starting) return html`${notices(state, acts)}${startPane(state, acts)}`;
   return html`${header(state, acts)} ${notices(state, acts)}
     <main class="bench">
-      ${knownPane(state, acts)} ${mapPane(state, acts, map, beside)}
+      ${mapPane(state, acts, map, beside)}
       <div class="side">
+        ${knownPane(state, acts)}
         <nav aria-label="Panes">
-          ${PANES.map(([pane, text]) => html`<button aria-current=${pane === state.pane ? "page" : "false"} @click=${() => acts.openPane(pane)}>${text}</button>`)}
+          ${PANES.map(
+            ([pane, text]) =>
+              html`<button
+                aria-current=${pane === state.pane ? "page" : "false"}
+                @click=${() => acts.openPane(pane)}
+              >${text}</button>`,
+          )}
         </nav>
-        ${side(state, acts, map)}
+        <div class="reading">${side(state, acts, map)}</div>
       </div>
     </main>`;
 }
@@ -108,6 +124,7 @@ const shutOut = () => html`<main class="start" role="alert">
 function side(state: State, acts: Acts, map: MapView): Html {
   if (state.pane === "recognise") return recognisePane(state, acts);
   if (state.pane === "read") return readPane(state, acts);
+  if (state.pane === "table") return tablePane(state, acts);
   if (state.pane === "history") return historyPane(state, acts);
   return takePane(state, acts, map);
 }
@@ -121,12 +138,18 @@ function header(state: State, acts: Acts): Html {
     <button ?disabled=${!redo} title=${redo ?? ""} @click=${() => void acts.redo()}>Redo</button>
     <span class="quiet saved">${saved ? `saved as ${saved}` : isUnsaved(state) ? "not saved" : ""}</span>
     <div class="jobs" role="status">
-      ${[...state.jobs.values()].map(({ job, text, done, stress }) => html`<span class="job">
-        <progress max="1" value=${done ?? nothing} aria-label=${text}></progress> ${text} ${done === null ? "" : percent(done)} ${stress ? `stress ${stress.toPrecision(4)}` : ""}
-        <button class="plain" @click=${() => void acts.cancel(job)}>Stop</button>
-      </span>`)}
+      ${[...state.jobs.values()].filter(({ kind }) => kind !== "read").map((job) => jobLine(job, acts))}
     </div>
   </header>`;
+}
+
+function jobLine({ job, text, done, stress, stopping }: RunningJob, acts: Acts): Html {
+  const stop = html`<button class="plain" @click=${() => void acts.cancel(job)}>Stop</button>`;
+  const restart = html`stopping … <button class="plain" @click=${() => void acts.restart()}>Restart the worker</button>`;
+  return html`<span class="job">
+    <progress max="1" value=${done ?? nothing} aria-label=${text}></progress> ${text} ${done === null ? "" : percent(done)}
+    ${stress ? `stress ${rounded(stress)}` : ""} ${stopping ? restart : stop}
+  </span>`;
 }
 
 function notices(state: State, acts: Acts): Html {
@@ -148,7 +171,21 @@ function showMaps(state: State, acts: Acts, map: MapView, beside: MapView): void
   const other = state.compare === null ? undefined : state.maps.get(state.compare);
   if (!other) return;
   beside.element.setAttribute("aria-label", "Map beside it");
-  beside.show({ ...shown, coordinates: `beside ${other.step}`, points: other.points, p: other.axes.length, axes: [0, 1], space: false, camera: null, before: null, path: [], groups: [], ellipses: null, tool: "pan" });
+  beside.show({
+    ...shown,
+    coordinates: `beside ${other.step}`,
+    points: other.points,
+    p: other.axes.length,
+    axes: [0, 1],
+    space: false,
+    camera: null,
+    before: null,
+    path: [],
+    outlines: [],
+    groups: [],
+    ellipses: null,
+    tool: "pan",
+  });
 }
 
 function whatToShow(state: State, acts: Acts): Shown | null {
@@ -163,11 +200,13 @@ function whatToShow(state: State, acts: Acts): Shown | null {
   const axes: [number, number] = p < 2 ? [0, 1] : state.live ? [0, 1] : state.axes;
   return {
     coordinates: state.live ? "live" : String(state.shown),
-    points, p, axes,
+    points,
+    p,
+    axes,
     selected: flags(state.selection, n),
     space: state.space && !state.live && p > 2,
     camera: state.live || state.space ? null : acts.cameraFor(`${state.shown}: ${axes.join(" ")}`),
-    before: state.live ? null : state.before,
+    before: state.live ? sameSize(map?.points, points) : state.before,
     names: state.labels,
     colours: colours(colour, n, state.paper),
     shapes: shapes(shape, n),
@@ -176,7 +215,8 @@ function whatToShow(state: State, acts: Acts): Shown | null {
     focus: state.focus,
     tool: state.live && isDrawing(state.tool) ? "pan" : state.tool, // what is drawn belongs to a map that stays
     path: state.draft?.path ?? [],
-    groups: draft ? (state.draft!.groups.map((objects, k) => ({ objects, name: state.draft!.groupNames[k] }))) : [],
+    outlines: state.draft?.outlines ?? [],
+    groups: draft ? state.draft!.groups.map((objects, k) => ({ objects, name: state.draft!.groupNames[k] })) : [],
     ellipses: state.show.ellipses ? (state.readings.get(`${state.shown} ellipses`)?.axes ?? null) : null,
     pictures: state.show.pictures && state.pictures.size ? state.pictures : null,
     labels: state.show.labels,
@@ -184,6 +224,9 @@ function whatToShow(state: State, acts: Acts): Shown | null {
     still: state.still,
   };
 }
+
+const sameSize = (points: Float32Array | undefined, other: Float32Array) =>
+  points?.length === other.length ? points : null;
 
 // Of the size of the objects, and mostly the same as before.
 const colours = memo(coloursOf);

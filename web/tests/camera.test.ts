@@ -11,7 +11,11 @@ test("all points are in the window, and one unit is as long across as up", () =>
     const { x, y } = toScreen(camera, size, plane.xs[i], plane.ys[i]);
     assert.ok(x > 0 && x < 800 && y > 0 && y < 400);
   }
-  const [origin, across, up] = [toScreen(camera, size, 0, 0), toScreen(camera, size, 1, 0), toScreen(camera, size, 0, 1)];
+  const [origin, across, up] = [
+    toScreen(camera, size, 0, 0),
+    toScreen(camera, size, 1, 0),
+    toScreen(camera, size, 0, 1),
+  ];
   assert.equal(across.x - origin.x, origin.y - up.y);
 });
 
@@ -36,6 +40,10 @@ test("a drag moves the map with the pointer", () => {
 });
 
 test("a single point, or none, can be looked at", () => {
-  assert.deepEqual(fitCamera({ xs: Float32Array.from([3]), ys: Float32Array.from([4]) }, size), { x: 3, y: 4, zoom: 1 });
+  assert.deepEqual(fitCamera({ xs: Float32Array.from([3]), ys: Float32Array.from([4]) }, size), {
+    x: 3,
+    y: 4,
+    zoom: 1,
+  });
   assert.deepEqual(fitCamera({ xs: new Float32Array(), ys: new Float32Array() }, size), { x: 0, y: 0, zoom: 1 });
 });

@@ -1,12 +1,27 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { MOST_COLOURS, MOST_SIGNS, type Paper, channels, coloursOf, fade, levelColour, levelShape, mix, pixel, shapesOf, stops } from "../src/colour.ts";
+import {
+  MOST_COLOURS,
+  MOST_SIGNS,
+  type Paper,
+  channels,
+  coloursOf,
+  fade,
+  levelColour,
+  levelShape,
+  mix,
+  pixel,
+  shapesOf,
+  stops,
+} from "../src/colour.ts";
 
 const PAPERS: Record<Paper, string> = { light: "#ffffff", dark: "#15181d" };
 const papers: Paper[] = ["light", "dark"];
 
-const linear = (value: number) => (value <= 0.04045 * 255 ? value / 255 / 12.92 : ((value / 255 + 0.055) / 1.055) ** 2.4);
-const luminance = (colour: string) => channels(colour).reduce((sum, value, k) => sum + linear(value) * [0.2126, 0.7152, 0.0722][k], 0);
+const linear = (value: number) =>
+  value <= 0.04045 * 255 ? value / 255 / 12.92 : ((value / 255 + 0.055) / 1.055) ** 2.4;
+const luminance = (colour: string) =>
+  channels(colour).reduce((sum, value, k) => sum + linear(value) * [0.2126, 0.7152, 0.0722][k], 0);
 const contrast = (a: string, b: string) => {
   const [light, dark] = [luminance(a), luminance(b)].sort((x, y) => y - x);
   return (light + 0.05) / (dark + 0.05);
@@ -14,16 +29,37 @@ const contrast = (a: string, b: string) => {
 
 // Machado, Oliveira and Fernandes (2009), full severity, on linear red, green and blue.
 const EYES: Record<string, number[][]> = {
-  normal: [[1, 0, 0], [0, 1, 0], [0, 0, 1]],
-  protanopia: [[0.152286, 1.052583, -0.204868], [0.114503, 0.786281, 0.099216], [-0.003882, -0.048116, 1.051998]],
-  deuteranopia: [[0.367322, 0.860646, -0.227968], [0.280085, 0.672501, 0.047413], [-0.01182, 0.04294, 0.968881]],
-  tritanopia: [[1.255528, -0.076749, -0.178779], [-0.078411, 0.930809, 0.147602], [0.004733, 0.691367, 0.3039]],
+  normal: [
+    [1, 0, 0],
+    [0, 1, 0],
+    [0, 0, 1],
+  ],
+  protanopia: [
+    [0.152286, 1.052583, -0.204868],
+    [0.114503, 0.786281, 0.099216],
+    [-0.003882, -0.048116, 1.051998],
+  ],
+  deuteranopia: [
+    [0.367322, 0.860646, -0.227968],
+    [0.280085, 0.672501, 0.047413],
+    [-0.01182, 0.04294, 0.968881],
+  ],
+  tritanopia: [
+    [1.255528, -0.076749, -0.178779],
+    [-0.078411, 0.930809, 0.147602],
+    [0.004733, 0.691367, 0.3039],
+  ],
 };
 
 /** Return a colour as eyes of some kind see it, in OKLab, where distances are about as large as they look. */
 function seen(colour: string, eyes: string): number[] {
   const light = channels(colour).map(linear);
-  const [r, g, b] = EYES[eyes].map((row) => Math.max(0, row.reduce((sum, weight, k) => sum + weight * light[k], 0)));
+  const [r, g, b] = EYES[eyes].map((row) =>
+    Math.max(
+      0,
+      row.reduce((sum, weight, k) => sum + weight * light[k], 0),
+    ),
+  );
   const [l, m, s] = [
     Math.cbrt(0.4122214708 * r + 0.5363325363 * g + 0.0514459929 * b),
     Math.cbrt(0.2119034982 * r + 0.6806995451 * g + 0.1073969566 * b),
@@ -36,11 +72,16 @@ function seen(colour: string, eyes: string): number[] {
   ];
 }
 
-const difference = (a: string, b: string, eyes: string) => Math.hypot(...seen(a, eyes).map((value, k) => value - seen(b, eyes)[k]));
+const difference = (a: string, b: string, eyes: string) =>
+  Math.hypot(...seen(a, eyes).map((value, k) => value - seen(b, eyes)[k]));
 
 for (const paper of papers) {
   test(`levels stand out from ${paper} paper`, () => {
-    for (let level = 0; level < MOST_COLOURS; level++) assert.ok(contrast(levelColour(paper, level), PAPERS[paper]) >= 3, `${levelColour(paper, level)}: ${contrast(levelColour(paper, level), PAPERS[paper])}`);
+    for (let level = 0; level < MOST_COLOURS; level++)
+      assert.ok(
+        contrast(levelColour(paper, level), PAPERS[paper]) >= 3,
+        `${levelColour(paper, level)}: ${contrast(levelColour(paper, level), PAPERS[paper])}`,
+      );
   });
 
   for (const eyes of Object.keys(EYES))
@@ -49,20 +90,30 @@ for (const paper of papers) {
         for (let b = 0; b < a; b++) {
           const far = difference(levelColour(paper, a), levelColour(paper, b), eyes);
           // Under 0.02 one sees no difference; tritanopia is so rare that half of the margin is enough.
-          assert.ok(far >= (eyes === "tritanopia" ? 0.05 : 0.08), `${levelColour(paper, a)} and ${levelColour(paper, b)}: ${far.toFixed(3)}`);
+          assert.ok(
+            far >= (eyes === "tritanopia" ? 0.05 : 0.08),
+            `${levelColour(paper, a)} and ${levelColour(paper, b)}: ${far.toFixed(3)}`,
+          );
         }
     });
 
   test(`numbers become lighter on ${paper} paper`, () => {
     const lightness = stops(paper, "number").map(luminance);
-    assert.deepEqual(lightness, [...lightness].sort((a, b) => a - b));
+    assert.deepEqual(
+      lightness,
+      [...lightness].sort((a, b) => a - b),
+    );
   });
 
   for (const eyes of Object.keys(EYES))
     test(`opposite places of a cycle differ on ${paper} paper, ${eyes}`, () => {
       const around = stops(paper, "cycle");
       assert.equal(around[0], around[6]);
-      for (let k = 0; k < 3; k++) assert.ok(difference(around[k], around[k + 3], eyes) >= 0.12, `${around[k]} and ${around[k + 3]}: ${difference(around[k], around[k + 3], eyes)}`);
+      for (let k = 0; k < 3; k++)
+        assert.ok(
+          difference(around[k], around[k + 3], eyes) >= 0.12,
+          `${around[k]} and ${around[k + 3]}: ${difference(around[k], around[k + 3], eyes)}`,
+        );
     });
 }
 
@@ -84,7 +135,10 @@ test("levels differ in colour and shape as long as there are signs, and only the
     assert.equal(new Set(signs.slice(0, MOST_SIGNS)).size, MOST_SIGNS);
     assert.equal(signs[MOST_SIGNS], signs[0]);
     assert.equal(signs.indexOf(signs.at(-1)!), signs.length - 1, "missing is like no level");
-    assert.deepEqual(signs.slice(0, MOST_SIGNS), levels.slice(0, MOST_SIGNS).map((_, k) => `${pixel(levelColour(paper, k))} ${levelShape(k)}`));
+    assert.deepEqual(
+      signs.slice(0, MOST_SIGNS),
+      levels.slice(0, MOST_SIGNS).map((_, k) => `${pixel(levelColour(paper, k))} ${levelShape(k)}`),
+    );
   }
 });
 

@@ -6,7 +6,15 @@ import { type Stored, along, colourOf, objectColours, objectShapes, shapeOf, unp
 
 const base64 = (bytes: number[]) => btoa(String.fromCharCode(...bytes));
 const shorts = (numbers: number[]) => base64(numbers.flatMap((number) => [number & 255, number >> 8]));
-const stored: Stored = { title: "", axes: ["", "width"], places: shorts([0, 0, 65534, 32767]), middle: [10, -1], half: 5, names: null, colour: null };
+const stored: Stored = {
+  title: "",
+  axes: ["", "width"],
+  places: shorts([0, 0, 65534, 32767]),
+  middle: [10, -1],
+  half: 5,
+  names: null,
+  colour: null,
+};
 
 test("places come back, in units of half the longer side and in their own", () => {
   const { points, names, isNamed, axes, coordinate } = unpack(stored);
@@ -22,7 +30,10 @@ test("numbers come back, and what is missing is missing", () => {
 });
 
 test("whole numbers come back as they are", () => {
-  const short = unpack({ ...stored, colour: { name: "", codes: shorts([0, 345, 65535]), range: [12000, 12345], whole: 2 } }).colour!;
+  const short = unpack({
+    ...stored,
+    colour: { name: "", codes: shorts([0, 345, 65535]), range: [12000, 12345], whole: 2 },
+  }).colour!;
   assert.deepEqual([...short.values], [12000, 12345, NaN]);
   const codes = base64([0, 0, 0, 0, 0xbb, 0x6c, 3, 0, 255, 255, 255, 255]);
   const long = unpack({ ...stored, colour: { name: "", codes, range: [20015736, 20240315], whole: 4 } }).colour!;
@@ -33,14 +44,23 @@ test("more levels than colours have other shapes", () => {
   const levels = Array.from({ length: 32 }, (_, k) => String(k));
   const { colour } = unpack({ ...stored, colour: { name: "", codes: base64([0, 31, 255]), levels } });
   for (const paper of ["light", "dark"] as const)
-    assert.equal(new Set(levels.map((_, level) => `${colourOf(colour!, level, paper)} ${shapeOf(colour!, level)}`)).size, 32);
+    assert.equal(
+      new Set(levels.map((_, level) => `${colourOf(colour!, level, paper)} ${shapeOf(colour!, level)}`)).size,
+      32,
+    );
   assert.deepEqual([...objectShapes(colour, 3)], [0, shapeOf(colour!, 31), 0]);
   assert.equal(new Set(objectColours(colour, 3, "dark")).size, 3);
 });
 
 test("grades have the colours of a scale and one shape", () => {
-  const { colour } = unpack({ ...stored, colour: { name: "", codes: base64([0, 1]), levels: ["1", "3"], shares: [0, 1] } });
-  assert.deepEqual([0, 1].map((level) => shapeOf(colour!, level)), [0, 0]);
+  const { colour } = unpack({
+    ...stored,
+    colour: { name: "", codes: base64([0, 1]), levels: ["1", "3"], shares: [0, 1] },
+  });
+  assert.deepEqual(
+    [0, 1].map((level) => shapeOf(colour!, level)),
+    [0, 0],
+  );
   assert.notEqual(colourOf(colour!, 0, "light"), colourOf(colour!, 1, "light"));
   assert.equal(along(["#000000", "#808080", "#ffffff"], 0.75), "#c0c0c0");
 });
@@ -51,5 +71,8 @@ test("colours of the page are those of the workbench", () => {
   const all = new Set(colours("src/style.css"));
   assert.ok(own.length >= 12);
   for (const colour of own) assert.ok(all.has(colour), colour);
-  assert.deepEqual(own.filter((colour) => colour.startsWith("--paper")), Object.values(PAPERS).map((paper) => `--paper: ${paper}`));
+  assert.deepEqual(
+    own.filter((colour) => colour.startsWith("--paper")),
+    Object.values(PAPERS).map((paper) => `--paper: ${paper}`),
+  );
 });

@@ -26,45 +26,89 @@ test("a lasso around the upper half of kinship finds the men", () => {
 });
 
 test("only what is visible is found: neither hidden objects nor those outside the window", () => {
-  const scene = { ...sceneOf([[0, 0], [1, 0], [9, 0]]), hidden: Uint8Array.from([0, 1, 0]), camera: { x: 0, y: 0, zoom: 100 } };
+  const scene = {
+    ...sceneOf([
+      [0, 0],
+      [1, 0],
+      [9, 0],
+    ]),
+    hidden: Uint8Array.from([0, 1, 0]),
+    camera: { x: 0, y: 0, zoom: 100 },
+  };
   assert.deepEqual(inside(scene, rectangle({ x: -9e9, y: -9e9 }, { x: 9e9, y: 9e9 })), [0]);
   assert.equal(nearest(scene, { x: 475, y: 280 }, 50), null);
   assert.equal(nearest(scene, { x: 380, y: 280 }, 50), 0);
 });
 
 test("a polygon that is not convex has no inside in its bay", () => {
-  const bay = new Outline([[0, 0], [4, 0], [4, 4], [2, 1], [0, 4]].map(([x, y]) => ({ x, y })), 0, 4);
+  const bay = new Outline(
+    [
+      [0, 0],
+      [4, 0],
+      [4, 4],
+      [2, 1],
+      [0, 4],
+    ].map(([x, y]) => ({ x, y })),
+    0,
+    4,
+  );
   assert.ok(bay.has(0.5, 2));
   assert.ok(!bay.has(2, 3));
 });
 
 test("a star of many corners has inside what its angles say", () => {
   const reach = (angle: number) => 2 + Math.cos(9 * angle);
-  const corners = Array.from({ length: 720 }, (_, k) => (k * Math.PI) / 360).map((angle) => ({ x: reach(angle) * Math.cos(angle), y: reach(angle) * Math.sin(angle) }));
+  const corners = Array.from({ length: 720 }, (_, k) => (k * Math.PI) / 360).map((angle) => ({
+    x: reach(angle) * Math.cos(angle),
+    y: reach(angle) * Math.sin(angle),
+  }));
   const star = new Outline(corners, Math.min(...corners.map(({ y }) => y)), Math.max(...corners.map(({ y }) => y)));
   for (let k = 0; k < 2000; k++) {
     const [angle, share] = [(2 * Math.PI * k) / 2000, k % 2 ? 0.99 : 1.01];
-    assert.equal(star.has(share * reach(angle) * Math.cos(angle), share * reach(angle) * Math.sin(angle)), share < 1, `at ${angle}`);
+    assert.equal(
+      star.has(share * reach(angle) * Math.cos(angle), share * reach(angle) * Math.sin(angle)),
+      share < 1,
+      `at ${angle}`,
+    );
   }
 });
 
 test("arrow keys reach every object from every other", () => {
-  for (const points of [kinship.plain.points, kinship.given.points, [[0, 0], [0, 0], [0, 0], [5, 5]]]) {
+  for (const points of [
+    kinship.plain.points,
+    kinship.given.points,
+    [
+      [0, 0],
+      [0, 0],
+      [0, 0],
+      [5, 5],
+    ],
+  ]) {
     const scene = sceneOf(points);
     for (let start = 0; start < points.length; start++) {
       const reached = new Set([start]);
-      for (const from of reached) for (const direction of Object.values(DIRECTIONS)) {
-        const to = next(scene, from, direction);
-        if (to !== null) reached.add(to);
-      }
+      for (const from of reached)
+        for (const direction of Object.values(DIRECTIONS)) {
+          const to = next(scene, from, direction);
+          if (to !== null) reached.add(to);
+        }
       assert.equal(reached.size, points.length, `from ${start}`);
     }
   }
 });
 
 test("arrow keys go to the nearest object in their direction", () => {
-  const scene = sceneOf([[0, 0], [2, 0.5], [5, 0], [0, 3], [-1, 0]]);
-  assert.deepEqual(Object.values(DIRECTIONS).map((direction) => next(scene, 0, direction)), [1, 4, 3, null]);
+  const scene = sceneOf([
+    [0, 0],
+    [2, 0.5],
+    [5, 0],
+    [0, 3],
+    [-1, 0],
+  ]);
+  assert.deepEqual(
+    Object.values(DIRECTIONS).map((direction) => next(scene, 0, direction)),
+    [1, 4, 3, null],
+  );
   assert.equal(first(scene), 1);
 });
 
@@ -76,7 +120,10 @@ test("objects on the same spot share a label", () => {
   for (const { objects, box } of labels)
     for (const object of objects) {
       const { x, y } = toScreen(given.camera, size, given.plane.xs[object], given.plane.ys[object]);
-      assert.ok(x + 6 <= box.left || x - 6 >= box.right || y + 6 <= box.top || y - 6 >= box.bottom, kinship.labels[object]);
+      assert.ok(
+        x + 6 <= box.left || x - 6 >= box.right || y + 6 <= box.top || y - 6 >= box.bottom,
+        kinship.labels[object],
+      );
     }
 });
 
@@ -84,7 +131,13 @@ test("no label is on top of another, on a point, or outside the window", () => {
   const points = Array.from({ length: 300 }, (_, i) => [Math.sin(i * 12.9898) * 50, Math.sin(i * 78.233) * 50]);
   const scene = sceneOf(points);
   const spots = spotsOf(scene, points.keys(), 6);
-  const labels = placeLabels(spots, points.map((_, i) => `object ${i}`), 3, (text) => 7 * text.length, size);
+  const labels = placeLabels(
+    spots,
+    points.map((_, i) => `object ${i}`),
+    3,
+    (text) => 7 * text.length,
+    size,
+  );
   assert.ok(labels.length > 20);
   const apart = (a: any, b: any) => a.right <= b.left || b.right <= a.left || a.bottom <= b.top || b.bottom <= a.top;
   labels.forEach(({ box }, k) => {
@@ -136,7 +189,10 @@ test("a turn begins and ends at its axes, and on the way nothing is stretched", 
 
 test("points are seen along their axes; one axis lies across", () => {
   const points = Float32Array.from([1, 2, 3, 4, 5, 6]);
-  assert.deepEqual(project(points, 3, axisDirections([0, 2], 3)), { xs: Float32Array.from([1, 4]), ys: Float32Array.from([3, 6]) });
+  assert.deepEqual(project(points, 3, axisDirections([0, 2], 3)), {
+    xs: Float32Array.from([1, 4]),
+    ys: Float32Array.from([3, 6]),
+  });
   assert.deepEqual(project(points, 1, axisDirections([0, 1], 1)).ys, new Float32Array(6));
   const [a, b] = [project(points, 3, axisDirections([0, 1], 3)), project(points, 3, axisDirections([2, 1], 3))];
   assert.deepEqual(blendPlanes(a, b, 0.5).xs, Float32Array.from([2, 5]));

@@ -2,7 +2,8 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { svgOfKeys, widthOf } from "../src/map/picture.ts";
 
-const rows = (n: number) => Array.from({ length: n }, (_, k) => ({ shape: k % 8, colour: "#0061a6", text: `level ${k}` }));
+const rows = (n: number) =>
+  Array.from({ length: n }, (_, k) => ({ shape: k % 8, colour: "#0061a6", text: `level ${k}` }));
 const count = (text: string, what: string) => text.split(what).length - 1;
 
 test("a picture without colours needs no room for their meaning", () => {
@@ -28,7 +29,12 @@ test("of more levels than there is room for, the number of those left out is sai
 });
 
 test("numbers have their range, and long names are cut", () => {
-  const drawn = svgOfKeys([{ name: "n".repeat(300), ramp: { colours: ["#000", "#fff"], low: "-1.5", high: "20" } }], 100, 400, "#000");
+  const drawn = svgOfKeys(
+    [{ name: "n".repeat(300), ramp: { colours: ["#000", "#fff"], low: "-1.5", high: "20" } }],
+    100,
+    400,
+    "#000",
+  );
   assert.equal(count(drawn, "<stop"), 2);
   assert.match(drawn, />-1.5<.*>20</);
   assert.match(drawn, /n…</);

@@ -22,7 +22,17 @@ const BLUE = 0xffff0000;
 
 function draw(points: number[][], change: Partial<Looks> = {}, ratio = 1): Uint32Array {
   const n = points.length;
-  const looks: Looks = { colours: new Uint32Array(n).fill(RED), shapes: new Uint8Array(n), hidden: new Uint8Array(n), front: new Uint8Array(n), radius: 5, smooth: true, ring: null, ...change };
+  const looks: Looks = {
+    colours: new Uint32Array(n).fill(RED),
+    shapes: new Uint8Array(n),
+    hidden: new Uint8Array(n),
+    front: new Uint8Array(n),
+    radius: 5,
+    smooth: true,
+    ring: null,
+    crowd: null,
+    ...change,
+  };
   const plane = { xs: Float32Array.from(points, ([x]) => x), ys: Float32Array.from(points, ([, y]) => y) };
   return new Uint32Array(new Raster().draw(plane, looks, camera, size, ratio).data.buffer);
 }
@@ -50,24 +60,69 @@ test("y points up", () => {
 
 test("what is hidden, far away or not a number leaves no mark", () => {
   assert.equal(ink(draw([[0, 0]], { hidden: Uint8Array.from([1]) })), 0);
-  assert.equal(ink(draw([[1e9, 0], [0, -1e30], [NaN, 0]])), 0);
+  assert.equal(
+    ink(
+      draw([
+        [1e9, 0],
+        [0, -1e30],
+        [NaN, 0],
+      ]),
+    ),
+    0,
+  );
 });
 
 test("at the border only the part inside is drawn, and nothing on the other side", () => {
   const pixels = draw([[30, 0]]);
   assert.ok(Math.abs(ink(pixels) - (Math.PI * 25) / 2) < 6, String(ink(pixels)));
-  for (let row = 0; row < 40; row++) for (let column = 0; column < 20; column++) assert.equal(pixels[row * 60 + column], 0);
+  for (let row = 0; row < 40; row++)
+    for (let column = 0; column < 20; column++) assert.equal(pixels[row * 60 + column], 0);
 });
 
 test("those in front are drawn last", () => {
   const colours = Uint32Array.from([BLUE, RED]);
-  assert.equal(at(draw([[0, 0], [0, 0]], { colours }), 0, 0), RED);
-  assert.equal(at(draw([[0, 0], [0, 0]], { colours, front: Uint8Array.from([1, 0]) }), 0, 0), BLUE);
+  assert.equal(
+    at(
+      draw(
+        [
+          [0, 0],
+          [0, 0],
+        ],
+        { colours },
+      ),
+      0,
+      0,
+    ),
+    RED,
+  );
+  assert.equal(
+    at(
+      draw(
+        [
+          [0, 0],
+          [0, 0],
+        ],
+        { colours, front: Uint8Array.from([1, 0]) },
+      ),
+      0,
+      0,
+    ),
+    BLUE,
+  );
 });
 
 test("a ring keeps neighbours apart", () => {
-  const pixels = draw([[0, 0], [7, 0]], { colours: Uint32Array.from([RED, BLUE]), ring: 0xffffffff });
-  assert.deepEqual([-1, 1, 7].map((x) => at(pixels, x, 0)), [RED, 0xffffffff, BLUE]);
+  const pixels = draw(
+    [
+      [0, 0],
+      [7, 0],
+    ],
+    { colours: Uint32Array.from([RED, BLUE]), ring: 0xffffffff },
+  );
+  assert.deepEqual(
+    [-1, 1, 7].map((x) => at(pixels, x, 0)),
+    [RED, 0xffffffff, BLUE],
+  );
 });
 
 test("all shapes are about as large, and all differ", () => {
@@ -86,4 +141,11 @@ test("half a cover mixes half of the colour", () => {
   const mixed = blend(0xff000000, 0xffffffff, 128);
   assert.equal(mixed >>> 24, 255);
   for (const shift of [0, 8, 16]) assert.ok(Math.abs(((mixed >> shift) & 255) - 128) <= 1);
+});
+
+test("where points hide each other, it is seen how many there are", () => {
+  const stack = (n: number) => Array.from({ length: n }, () => [0, 0]);
+  const of = (n: number) => at(draw(stack(n), { crowd: 0xff000000, smooth: false }), 0, 0) & 255; // red
+  assert.equal(of(1), 255);
+  assert.ok(of(8) < 255 && of(64) < of(8));
 });

@@ -4,18 +4,16 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from ._beginning import begin_with
     from ._server import serve
     from ._session import Session
     from ._widget import Workbench, explore_fitted
 
-__all__ = ["Session", "Workbench", "begin_with", "explore_fitted", "serve"]
+__all__ = ["Session", "Workbench", "explore_fitted", "serve"]
 
 # Each needs packages of its own, and the worker's process none of them.
 _HOME = {
     "Session": "._session",
     "Workbench": "._widget",
-    "begin_with": "._beginning",
     "explore_fitted": "._widget",
     "serve": "._server",
 }

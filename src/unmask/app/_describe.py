@@ -9,6 +9,7 @@ import numpy as np
 from ..discovery import Adoption, Amendment, Discovery, Step
 from ..problem import feature_type, inferred_type, type_as_text
 from ..problem.leak import leak_in_words
+from ._protocol import Fit
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -23,31 +24,42 @@ def describe_tree(study: Discovery) -> list[dict[str, Any]]:
 
 
 def _action(action: Any) -> dict[str, Any]:
-    told = {"id": action.id, "parent": action.parent, "kind": _KINDS[type(action).__name__], "text": action.text}
+    told = {"id": action.id, "parent": action.parent, "kind": _KINDS[type(action).__name__], "text": text_of(action)}
     if isinstance(action, Step):
         return {**told, "why": "", "fit": _fit(action)}
     name = action.called if isinstance(action, Adoption | Amendment) else action.name
     return {**told, "why": action.why, "name": name}
 
 
+def text_of(action: Any) -> str:
+    """Return what was done, in a few words."""
+    if isinstance(action, Step):
+        return f"map {action.number}, {action.title}"
+    if isinstance(action, Adoption):
+        return f"{action.name}, {_origin(action)}"
+    return f"{action.name} corrected" if isinstance(action, Amendment) else f"{action.name} put aside"
+
+
+def _origin(action: Adoption) -> str:
+    (way, detail), *_ = action.source.items()
+    if way == "groups":
+        return "from your lasso" if action.values.nunique() == 2 else "from your groups"
+    if way == "along":
+        return (
+            f"along the {detail}"
+            if isinstance(detail, str)
+            else f"from your {'arrow' if len(detail) == 2 else 'curve'}"
+        )
+    return {"from_axis": "from an axis of the map", "column": "from a column"}.get(way, "as given")
+
+
 def _fit(step: Step) -> dict[str, Any]:
+    """Return a step as `Fit` has it: mostly fields of the step."""
     importance: Any = step.importance.get("standardized", {})
+    told = {name: getattr(step, name) for name in Fit.__annotations__ if hasattr(step, name)}
     return {
-        "number": step.number,
-        "title": step.title,
-        "n_components": step.n_components,
-        "estimator": step.estimator,
-        "stress": step.stress,
-        "stress_in_words": step.stress_in_words,
-        "leak": step.leak,
-        "leak_reference": step.leak_reference,
+        **told,
         "leak_in_words": leak_in_words(step.leak, step.leak_reference),
-        "free_leak": step.free_leak,
-        "adjusted": step.adjusted,
-        "converged": step.converged,
-        "finished": step.finished,
-        "seconds": step.seconds,
-        "known": list(step.known),
         "warnings": [text.partition(": ")[2] for text in step.warnings],
         "importance": [{"name": str(name), "standardized": value} for name, value in importance.items()],
     }

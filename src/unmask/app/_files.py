@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import secrets
+import shutil
 import tempfile
 from dataclasses import dataclass
 from pathlib import Path, PurePath
@@ -16,6 +18,8 @@ SUFFIXES = frozenset(
 )
 PICTURES = frozenset([".png", ".jpg", ".jpeg", ".gif", ".webp", ".bmp", ".tif", ".tiff"])
 
+PREFIX = "unmask-app-"
+NO_ROOM = "there is no room for {} beside the files before; start the workbench again."
 _CHUNK = 2**20
 
 
@@ -32,11 +36,30 @@ class Kept:
         return self.path.suffix in PICTURES
 
 
+def sweep() -> None:
+    """Remove folders whose program was killed before it could; its number is in their name."""
+    for folder in Path(tempfile.gettempdir()).glob(f"{PREFIX}*"):
+        number = folder.name.removeprefix(PREFIX).partition("-")[0]
+        if os.name == "posix" and number.isdecimal() and not _is_running(int(number)) and not folder.is_symlink():
+            shutil.rmtree(folder, ignore_errors=True)  # one of another user stays
+
+
+def _is_running(process: int) -> bool:
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    except OSError:  # of another user
+        return True
+    return True
+
+
 class Files:
     """The files of one session, under names that the session makes."""
 
     def __init__(self, limit: int = FILES_LIMIT) -> None:
-        self._folder = tempfile.TemporaryDirectory(prefix="unmask-", ignore_cleanup_errors=True)
+        sweep()
+        self._folder = tempfile.TemporaryDirectory(prefix=f"{PREFIX}{os.getpid()}-", ignore_cleanup_errors=True)
         self._left = limit  # bytes that may still come in
         self._kept: dict[str, Kept] = {}
         self._made: dict[str, Kept] = {}
@@ -60,7 +83,7 @@ class Files:
                     if size > limit:
                         raise ValueError(f"{shown} is larger than {limit:,} bytes, the limit here; read it in Python.")
                     if size > self._left:
-                        raise ValueError(f"there is no room for {shown} beside the files before; start again.")
+                        raise ValueError(NO_ROOM.format(shown))
                     target.write(chunk)
         except BaseException:
             path.unlink(missing_ok=True)
@@ -77,9 +100,15 @@ class Files:
 
     def make(self, name: str) -> tuple[str, Kept]:
         """Return a key and a place for a file that is made for the page."""
+        if self._left <= 0:
+            raise ValueError(NO_ROOM.format(name))
         key = secrets.token_hex(16)
         self._made[key] = Kept(self._place(key, PurePath(name).suffix), name)
         return key, self._made[key]
+
+    def count(self, made: Kept) -> None:
+        """Let a file that was made count against the limit."""
+        self._left -= made.path.stat().st_size
 
     def made(self, key: str) -> Kept | None:
         """Return a file that was made, if it is there."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from ..discovery import ESTIMATORS, parameters_of
+from ..discovery import ESTIMATORS, Adoption, Step, parameters_of
 from . import _work
 from ._requests import Message, field, request
 
@@ -77,6 +77,12 @@ def cancel(session: Session, message: Message) -> None:
     session.cancel(field(message, "job", int))
 
 
+@request("restart")
+def restart(session: Session, _: Message) -> None:
+    """End the worker with what it does, and start another one."""
+    session.jobs.restart()
+
+
 @request("go", changes=True)
 def go(session: Session, message: Message) -> Message:
     """Go to an action."""
@@ -87,8 +93,14 @@ def go(session: Session, message: Message) -> Message:
 
 @request("undo", changes=True)
 def undo(session: Session, _: Message) -> Message:
-    """Take the last action back."""
-    text = session.study.undo()
+    """Take the last action back; with a map also the feature that it was fitted for, and with a feature its fit."""
+    study = session.study
+    session.cancel_fits()
+    text = study.actions[-1].text if study.actions else ""
+    fitted = study.actions and isinstance(study.actions[-1], Step)
+    study.undo()
+    if fitted and study.actions and isinstance(study.actions[-1], Adoption):
+        study.undo()
     session.changed()
     return {"text": text}
 
@@ -96,9 +108,12 @@ def undo(session: Session, _: Message) -> Message:
 @request("redo", changes=True)
 def redo(session: Session, _: Message) -> Message:
     """Do again what was taken back."""
-    text = session.study.redo()
+    study = session.study
+    study.redo()
+    if isinstance(study.actions[-1], Adoption) and isinstance(study.ahead, Step):
+        study.redo()
     session.changed()
-    return {"text": text}
+    return {"text": study.actions[-1].text}
 
 
 @request("title", changes=True)

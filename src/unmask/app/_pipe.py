@@ -27,6 +27,17 @@ class Pipe:
         """Send an object; ``shared`` may be anywhere in it."""
         self.write(self.packed(message, shared))
 
+    def send_if_free(self, message: Any) -> bool:
+        """Send a small object unless something else is being sent; return whether it was."""
+        if not self._sending.acquire(blocking=False):
+            return False
+        try:
+            with suppress(OSError):  # the other side has gone, and is replaced
+                self._write(self.packed(message))
+        finally:
+            self._sending.release()
+        return True
+
     @staticmethod
     def packed(message: Any, shared: Any = None) -> memoryview:
         """Return an object as it is sent."""
@@ -42,11 +53,14 @@ class Pipe:
     def write(self, packed: memoryview) -> None:
         """Send what was packed; waits for as long as the other side does not read."""
         with self._sending:
-            if self._target.closed:
-                raise BrokenPipeError("the other side has gone")
-            self._target.write(len(packed).to_bytes(8, "little"))
-            self._target.write(packed)
-            self._target.flush()
+            self._write(packed)
+
+    def _write(self, packed: memoryview) -> None:
+        if self._target.closed:
+            raise BrokenPipeError("the other side has gone")
+        self._target.write(len(packed).to_bytes(8, "little"))
+        self._target.write(packed)
+        self._target.flush()
 
     def receive(self, shared: Any = None) -> Any:
         """Wait for an object; EOFError if the other side has gone."""

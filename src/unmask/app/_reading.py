@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from . import _work
-from ._looking import find_step
+from ._looking import find_step, turn_of
 from ._requests import Message, field, request
 
 if TYPE_CHECKING:
@@ -22,6 +24,9 @@ def _read(session: Session, step: int, what: str) -> Message:
         return {"job": running}
 
     def keep(found: Message) -> Message:
+        if what == "ellipses":
+            turn = turn_of(session, find_step(session, {"step": step}))
+            found = {"axes": (found["axes"] @ turn).astype(np.float32)}
         session.readings[step, what] = found
         return {"step": step, "what": what, "result": found}
 

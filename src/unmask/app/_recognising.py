@@ -6,8 +6,11 @@ from contextlib import suppress
 from math import isfinite
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from ..problem import type_from_text
 from ._describe import draw_values, scale_of, type_name
+from ._looking import turn_of
 from ._requests import Message, field, request
 
 if TYPE_CHECKING:
@@ -31,11 +34,21 @@ def read_way(session: Session, message: Message) -> dict[str, Any]:
     if isinstance(way.get("groups"), dict):
         way["groups"] = {name: [_label(labels, at) for at in members] for name, members in way["groups"].items()}
     if isinstance(way.get("along"), list):
+        axes = tuple(way.get("axes") or (0, 1))
+        way["axes"] = axes
         way["along"] = [
-            _label(labels, place.get("object")) if isinstance(place, dict) else place for place in way["along"]
+            _label(labels, place.get("object")) if isinstance(place, dict) else _own_place(session, place, axes)
+            for place in way["along"]
         ]
-        way["axes"] = tuple(way.get("axes") or (0, 1))
     return way
+
+
+def _own_place(session: Session, place: Any, axes: tuple[int, ...]) -> list[float]:
+    """Return a place of the map as it is shown, in the coordinates of the step."""
+    turn = turn_of(session, session.study.step)
+    shown = np.zeros(len(turn))
+    shown[list(axes)] = place
+    return [float(value) for value in (turn @ shown)[list(axes)]]
 
 
 def read_kind(message: Message) -> Any:

@@ -55,10 +55,10 @@ def make_app(session: Session, host: str, port: int, *, token: str | None = None
 
     @app.post("/enter")
     async def enter(request: Request) -> Response:
-        given = None
-        with suppress(ValueError):
+        cookie = None
+        with suppress(ValueError, RecursionError):  # no JSON, too deep, or half characters
             given = await request.json()
-        cookie = guard.enter(given.get("token") if isinstance(given, dict) else None)
+            cookie = guard.enter(given.get("token") if isinstance(given, dict) else None)
         if cookie is None:
             return JSONResponse({"error": "this address is of an earlier start; open the one of now."}, 403)
         return Response(status_code=204, headers={"set-cookie": cookie})
@@ -113,8 +113,7 @@ async def _talk(session: Session, page: Any) -> None:
 
     async def send() -> None:
         while True:
-            frame = encode(await waiting.get())
-            await (page.send_text(frame) if isinstance(frame, str) else page.send_bytes(frame))
+            await page.send_bytes(encode(await waiting.get()))
 
     async def receive() -> None:
         while (frame := await page.receive())["type"] != "websocket.disconnect":
@@ -183,10 +182,13 @@ def serve(
         )
         server = uvicorn.Server(config)
         try:
-            with _ending(server), opened_page(guard.url) if open_browser else nullcontext():
+            page = opened_page(guard.url) if open_browser else nullcontext()
+            with suppress(KeyboardInterrupt), _ending(server), page:  # uvicorn ends, and then sends itself Ctrl-C again
                 server.run(sockets=[listening])
         finally:
             session.close()
+        if session.saved_in is not None:
+            say(f"The study is saved in {session.saved_in}.")
 
 
 @contextmanager

@@ -12,9 +12,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from ..discovery import Discovery
 from . import _beginning, _looking, _loop, _reading, _recognising, _taking  # noqa: F401 - each registers its requests
-from ._describe import describe_columns, describe_known, describe_tree
+from ._describe import describe_columns, describe_known, describe_tree, text_of
 from ._files import Files
 from ._jobs import Jobs, News
 from ._requests import REQUESTS, Message, Request, Stale
@@ -64,13 +66,15 @@ class Session:
         self.by_http = by_http
         self.views: dict[str, Any] = {}
         self.readings: dict[tuple[int, str], Message] = {}
-        self.pictures: dict[Any, bytes | None] = {}  # as they are shown, by label; None of one that cannot be
+        self.turns: dict[int, np.ndarray[Any, Any]] = {}  # how the map of each step is turned onto the one before it
+        self.pictures: dict[Any, bytes] | None = None  # as they are shown, by label; None: not drawn yet
+        self.example_maps: Message | None = None
         self.revision = 0
         self._number = 0  # of the study
         self._study: Discovery | None = None
         self._path = path
         self.lock = threading.RLock()
-        self._aside = ThreadPoolExecutor(1, "unmask-aside")  # for slow requests, one after the other
+        self._aside = ThreadPoolExecutor(4, "unmask-aside")  # for slow requests
         self._hearing: list[Hear] = []
         self._tasks: dict[int, Task] = {}
         self._saving: threading.Timer | None = None
@@ -160,9 +164,14 @@ class Session:
         self._tasks.clear()  # what they find is of the study before
         if self._study is not None:
             self._path = None
-        self._study, self.views, self.readings, self.pictures = study, {}, {}, {}
+        self._study, self.views, self.readings, self.turns, self.pictures = study, {}, {}, {}, None
         self._number += 1
         self.changed()
+
+    @property
+    def saved_in(self) -> Path | None:
+        """Where the study is saved; None if it is not."""
+        return None if self.failure is not None else self._path
 
     def changed(self) -> None:
         """Say that the study is not what it was, and save it soon."""
@@ -226,10 +235,10 @@ class Session:
             "tree": describe_tree(study),
             "known": describe_known(study),
             "columns": describe_columns(study),
-            "undo": study.actions[-1].text if study.actions else None,
-            "redo": None if study.ahead is None else study.ahead.text,
+            "undo": text_of(study.actions[-1]) if study.actions else None,
+            "redo": None if study.ahead is None else text_of(study.ahead),
             "pictures": bool(study.material.pictures),
-            "saved": None if self._path is None or self.failure is not None else str(self._path.name),
+            "saved": None if self.saved_in is None else self.saved_in.name,
         }
 
     # ---- long work
@@ -254,10 +263,15 @@ class Session:
             self._tasks[number].cancelled = True
         self.jobs.cancel(number)
 
+    def cancel_fits(self) -> None:
+        """End all fits that are under way."""
+        for task in [task for task in self._tasks.values() if task.kind in ("fit", "without")]:
+            self.cancel(task.job)
+
     def _hear_news(self, news: News) -> None:
         with self.lock:
             task = self._tasks.get(news.number)
-            if task is None or news.kind == "running":
+            if task is None:
                 return
             told = {"job": task.job, "kind": task.kind}
             if news.kind == "progress":
@@ -281,8 +295,16 @@ class Session:
         task.done = seen.get("done")
         event = {"event": "progress", "job": task.job, "done": task.done, "text": seen.get("text", task.text)}
         if "points" in seen:
-            event |= {"stress": seen.get("stress"), "points": seen["points"]}
+            event |= {"stress": seen.get("stress"), "points": self._turned(seen["points"])}
         self.tell(event)
+
+    def _turned(self, points: Any) -> Any:
+        """Return the points of a map that is being fitted, turned onto the map that is shown."""
+        steps = self.study.steps
+        if not steps or points.shape != steps[-1].embedding.shape:
+            return points
+        shown = steps[-1].embedding.to_numpy() @ _looking.turn_of(self, steps[-1])
+        return (points @ _looking.turn_onto(points, shown)).astype(np.float32)
 
     def close(self) -> None:
         """Save what is unsaved, and end the worker; what cannot be saved is said in the terminal."""

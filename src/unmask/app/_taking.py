@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..checking import require_package
+from ..io import write_table
 from . import _work
 from ._files import Kept
 from ._requests import Message, field, request
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def _csv(study: Discovery, path: Path, _: str) -> None:
-    _table(study).to_csv(path)
+    write_table(_table(study), path)
 
 
 def _parquet(study: Discovery, path: Path, _: str) -> None:
@@ -77,6 +78,7 @@ def take(session: Session, message: Message) -> Message:
 
 def _handed(session: Session, key: str, kept: Kept, mime: str) -> Message:
     """Return where a file is to be fetched, or, where there is no server, the file."""
+    session.files.count(kept)
     if session.by_http:
         return {"url": f"/take/{key}", "name": kept.name}
     return {"data": kept.path.read_bytes(), "name": kept.name, "mime": mime}

@@ -9,7 +9,7 @@ from typing import Any
 import anywidget
 
 from ..discovery import ESTIMATORS, Discovery
-from ._messages import join, split
+from ._messages import encode
 from ._session import Session
 
 _STATIC = files(__package__) / "static"
@@ -55,12 +55,12 @@ class Workbench(anywidget.AnyWidget):
 
     def _hear(self, _: Any, content: Any, buffers: list[Any]) -> None:
         asked = {"from": content["from"]} if "from" in content else {}
-        message = join(content, [bytes(buffer) for buffer in buffers])
+        message = {**content, **({"data": bytes(buffers[0])} if buffers else {})}
         # All views hear the answer, and the one that asked takes it.
         self._session.receive(message, lambda answer: self._tell({**answer, **asked}))
 
     def _tell(self, message: dict[str, Any]) -> None:
-        self.send(*split(message))
+        self.send({}, [encode(message)])
 
 
 def _session_of(study: Discovery) -> Session:

@@ -12,12 +12,16 @@ import numpy as np
 from scipy.stats import chi2
 
 from ..discovery import Discovery, LeftOut, Stopped
+from ..estimators import random_fits
 from ..progress import Callback, Listener, Progress, TimeLeft
 from ._worker import Talk
 
 # A map on its way is shown at most this often (in seconds), and showing it may take this share of the time.
 SHOW_EVERY = 0.1
 SHARE_FOR_SHOWING = 0.05
+
+# Above this number of objects a map is not compared with maps of random data: it is fitted again for that.
+MOST_FOR_CHANCE = 3000
 
 # Pairs that a Shepard diagram shows.
 SHOWN_PAIRS = 5000
@@ -141,6 +145,19 @@ def _scree(study: Discovery, callback: Callback) -> dict[str, Any]:
     return {"stress": found["stress"].tolist(), "elbow": found.attrs["elbow"]}
 
 
+def _chance(study: Discovery, _: Callback) -> dict[str, Any]:
+    """Return the stress of maps of the same dissimilarities in random order."""
+    reading = study.reading()
+    if reading.n > MOST_FOR_CHANCE:
+        return {"stress": math.nan}
+    estimator = reading.estimator
+    few = {"n_init": 1, "max_iter": 1, "verbose": 0, "adjust": False}
+    estimator.set_params(**{name: value for name, value in few.items() if name in estimator.get_params()})
+    estimator.fit(reading.data, known=reading.known, **reading.weights)
+    found = random_fits(estimator)
+    return {"stress": math.nan if found.why_none else found.median}
+
+
 def _shepard(study: Discovery, _: Callback) -> dict[str, Any]:
     pairs = study.reading().shepard()
     shown = pairs.sample(min(len(pairs), SHOWN_PAIRS), random_state=0)
@@ -181,6 +198,7 @@ def _rivals(study: Discovery, callback: Callback) -> dict[str, Any]:
 READERS: dict[str, Callable[[Discovery, Callback], dict[str, Any]]] = {
     "suggest": _suggest,
     "scree": _scree,
+    "chance": _chance,
     "shepard": _shepard,
     "stability": _stability,
     "ellipses": _ellipses,

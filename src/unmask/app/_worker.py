@@ -1,4 +1,4 @@
-"""The worker's program: does one job after the other, says how far it is, and hears when to stop."""
+"""The worker's program: it does one job after the other, reports progress, and stops when it is asked to."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ import queue
 import signal
 import sys
 import threading
-import time
 import traceback
 import warnings
 from collections.abc import Callable
@@ -15,28 +14,21 @@ from typing import Any
 
 from ._pipe import Pipe
 
-# Seconds between two signs of life.
-HEARTBEAT = 1.0
-
 
 class Talk:
-    """How a job speaks while it works: it tells how far it is, and hears whether it is to stop."""
+    """How a job reports its progress, and learns whether it is to stop."""
 
     def __init__(self, number: int, worker: Worker) -> None:
-        self._number, self._worker, self._has_heard = number, worker, False
+        self._number, self._worker = number, worker
 
-    def tell(self, **seen: Any) -> None:
-        """Tell how far the job is."""
-        self._worker.send((self._number, "progress", seen))
+    def tell(self, **progress: Any) -> None:
+        """Report the progress of the job."""
+        self._worker.send((self._number, "progress", progress))
 
     @property
     def is_to_stop(self) -> bool:
         """Whether the job is to end with the best it has."""
-        stops = self._worker.stopped == self._number
-        if stops and not self._has_heard:
-            self._has_heard = True
-            self._worker.send((self._number, "stopping"))
-        return stops
+        return self._worker.stopped == self._number
 
 
 class Worker:
@@ -48,28 +40,24 @@ class Worker:
         self.stopped = 0
 
     def send(self, message: Any) -> None:
-        """Tell the other side something."""
+        """Send an object to the other side."""
         self._pipe.send(message, self._material)
 
     def run(self) -> None:
         """Do one job after the other."""
-        for work in (self._listen, self._show_life):
-            threading.Thread(target=work, daemon=True).start()
-        from .. import estimators  # noqa: F401 - to be warm when the first job comes
+        threading.Thread(target=self._listen, daemon=True).start()
+        from .. import discovery  # noqa: F401 - to be warm when the first job comes
 
         while True:
             number, work, arguments = self._jobs.get()
-            self.send((number, "running"))
-            self._send_outcome(number, _outcome(work, Talk(number, self), arguments))
-
-    def _send_outcome(self, number: int, outcome: tuple[str, Any]) -> None:
-        try:
-            self.send((number, *outcome))
-        except OSError:  # nobody waits for it
-            raise
-        except Exception as problem:  # it cannot be sent
-            traceback.print_exc()
-            self.send((number, "failed", f"{type(problem).__name__}: {problem}"))
+            outcome = _outcome(work, Talk(number, self), arguments)
+            try:
+                self.send((number, *outcome))
+            except OSError:  # nobody waits for it
+                raise
+            except Exception as problem:  # it cannot be sent
+                traceback.print_exc()
+                self.send((number, "failed", f"{type(problem).__name__}: {problem}"))
 
     def _listen(self) -> None:
         try:
@@ -84,14 +72,9 @@ class Worker:
                     self._material = content[0]
         except EOFError:
             os._exit(0)  # nobody waits for what is being done
-        except BaseException:  # a worker that is deaf would never be replaced
+        except BaseException:  # a worker that hears nothing must be replaced
             traceback.print_exc()
             os._exit(1)
-
-    def _show_life(self) -> None:
-        while True:
-            self.send("alive")
-            time.sleep(HEARTBEAT)
 
 
 def _outcome(work: Callable[..., Any], talk: Talk, arguments: tuple[Any, ...]) -> tuple[str, Any]:
@@ -101,6 +84,8 @@ def _outcome(work: Callable[..., Any], talk: Talk, arguments: tuple[Any, ...]) -
             return "done", work(talk, *arguments)
     except ValueError as problem:  # a sentence for people
         return "failed", str(problem)
+    except MemoryError:
+        return "failed", "there is not enough memory for this; take fewer objects, or do it in Python"
     except Exception as problem:  # the worker survives whatever a job does
         traceback.print_exc()
         return "failed", f"{type(problem).__name__}: {problem}"

@@ -317,22 +317,21 @@ def _columns_of_pairs(data: Any) -> tuple[Any, Any, Array]:
     import pandas as pd
 
     if not hasattr(data, "columns"):
-        first, second, lengths = data.index.get_level_values(0), data.index.get_level_values(1), data
-        names: list[Any] = [*data.index.names, data.name]
-    else:
-        names = list(data.columns)
-        first, second, lengths = (data.iloc[:, at] for at in range(3))
-    ends = [np.asarray(end, dtype=object) for end in (first, second)]
-    for name, end in zip(names, ends, strict=False):
+        data = data.rename("dissimilarity").reset_index(allow_duplicates=True)
+    first, second, lengths = (data.iloc[:, at] for at in range(3))
+    for end in (first, second):
         if pd.isna(end).any():
-            raise ValueError(f"the long table of dissimilarities has a missing label in column {str(name)!r}; fill it.")
+            raise ValueError(
+                f"the long table of dissimilarities has a missing label in column {str(end.name)!r}; fill it."
+            )
     try:
-        return ends[0], ends[1], np.asarray(lengths, dtype=np.float64)
+        numbers = np.asarray(lengths, dtype=np.float64)
     except (TypeError, ValueError):
         raise ValueError(
-            f"the long table of dissimilarities has cells in its third column, {str(names[2])!r}, that are not "
+            f"the long table of dissimilarities has cells in its third column, {str(lengths.name)!r}, that are not "
             "numbers; the columns must be object, object, dissimilarity, in this order."
         ) from None
+    return np.asarray(first, dtype=object), np.asarray(second, dtype=object), numbers
 
 
 def _require_one_row_each(i: IntArray, j: IntArray, columns: int, labels: tuple[Any, Any]) -> None:

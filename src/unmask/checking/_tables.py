@@ -295,18 +295,17 @@ def known_by_name(X: Any, known: Any, *, features: bool) -> tuple[Any, Any]:
         if _are_names(known, there, len(network.nodes), "the nodes have the attributes"):
             return X, node_table(network, names)
         return X, known
-    table = X if is_dask_frame(X) else as_pandas(X)
+    table = X if is_dask_frame(X) else as_frame(as_pandas(X))
     shape: tuple[int, ...] = getattr(X, "shape", ())
     if features and hasattr(table, "columns"):
         n = -1 if is_dask_frame(X) else len(table)  # which would have to be computed
         if _are_names(known, list(table.columns), n, "X has the columns"):
-            drops_columns = is_pandas(table) or is_dask_frame(table)
-            rest = table.drop(columns=names) if drops_columns else table.drop(names)
+            rest = table.drop(columns=names)
             if not rest.shape[1]:
                 raise ValueError(
                     f"known names all columns of X ({quote(names)}); a map needs features that are not known."
                 )
-            return rest, table[names] if drops_columns else table.select(names)
+            return rest, table[names]
     # A list of pairs has no row per object, so the number of texts cannot be compared with its rows.
     elif isinstance(known, str) or (len(shape) == 2 and (features or shape[0] == shape[1]) and len(names) < shape[0]):
         raise ValueError(

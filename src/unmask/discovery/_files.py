@@ -79,6 +79,7 @@ def study_from_files(
     kind: str = "auto",
     read_as: Mapping[str, Any] | None = None,
     rating_weights: str | None = None,
+    ignore: Sequence[str] = (),
     pictures: Mapping[Any, Any] | None = None,
     title: str | None = None,
     names: Mapping[str, str] | None = None,
@@ -114,6 +115,8 @@ def study_from_files(
         ``index`` of :func:`unmask.io.read_table`, which also serves the other tables.
     rating_weights : {"count", "spread"}, optional
         Weigh pairs by their ratings, as :meth:`unmask.io.DissimilarityFile.weights` does.
+    ignore : sequence of str, optional
+        Columns that are left out.
     pictures : dict from label to bytes or path, optional
         Pictures of the objects.
     title : str, optional
@@ -168,7 +171,8 @@ def study_from_files(
     external = [] if own is None else [own.drop(columns=in_data)]
     external += [whole.drop(columns=chosen.columns)] if beside else []
     rest = joined([*external, *read_beside("table", table, objects)], objects)
-    unknown = [name for name in types if name not in {*map(str, chosen.columns), *map(str, rest.columns)}]
+    rest = rest.drop(columns=[name for name in rest if str(name) in set(ignore)])
+    unknown = [name for name in types if name not in {*ignore, *map(str, chosen.columns), *map(str, rest.columns)}]
     if unknown:
         raise ValueError(f"types names {quote(unknown)}, which is not a column of these files.")
     compared: list[str] = []

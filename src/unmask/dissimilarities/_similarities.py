@@ -37,8 +37,7 @@ def similarity_to_dissimilarity(
     occurrences : array-like or Series of length n_objects, optional
         For ``"counts"``: how often each object occurs. By default the diagonal of `S`.
     pseudocount : float, optional
-        For ``"confusion"``: added to every cell, so that objects never confused get a finite dissimilarity; 0.5 is
-        usual for counts. By default a cell of 0 is refused.
+        For ``"confusion"``: added to every cell, since one of 0 is refused; 0.5 is usual for counts.
 
     Returns
     -------

@@ -169,7 +169,7 @@ def read_stress(estimator: Any, inputs: Inputs) -> tuple[Data, Problem, Any, Non
     elif SCHEMES[scheme].follows_map:
         in_full = f"weights={scheme!r}", "use weights=None"
     in_parts = level == "ratio" and not SCHEMES[scheme].as_table and estimator.solver != Solver.SMACOF
-    needs = Needs(in_full, in_parts=in_parts, chooses_solver=True)
+    needs = Needs(in_full, in_parts=in_parts)
     data = read(estimator, inputs, needs)
     checked = data.dissimilarities
     if data.samples:

@@ -12,10 +12,9 @@ import numpy as np
 from threadpoolctl import threadpool_limits
 
 from .._typing import Array
-from ..checking import Dissimilarities
 from ..dissimilarities import Geodesic
 from ..estimators import ConditionalClassicalMDS, ConditionalMDS
-from ..problem import KnownFeatures, without_errors
+from ..problem import without_errors
 from ..problem.leak import linear_leak, neighbour_leak
 from ._correlations import average, recovered, unknown_columns
 from ._fits import Advance, counting, part_of_series
@@ -132,13 +131,23 @@ def compare(
     if features is not None:
         table = read_aligned(features, labels, n, "features", prefix="feature")
         truth = table.values, unknown_columns(table, unknown, known)
-    judge = _Judge(checked, coded, truth, neighbourhood_sizes(None, n)[0])
+
+    def scores(result: Any) -> dict[str, Any]:
+        U, rng = read_aligned(result, labels, n, "embedding").values, np.random.default_rng(0)
+        near = neighbour_leak(U, coded, rng, adjusted_for=taken_out(U, coded), n_permutations=FEW_PERMUTATIONS)
+        row = {"stress": float(getattr(result, "stress_", np.nan)), **leak_beside_chance(linear_leak(U, coded.values))}
+        row["knn_leak"] = average(np.array([feature.corrected for feature in near.values()]))
+        if not checked.missing:
+            kept = neighbourhood_scores(D.to_numpy(), U, n_neighbors=neighbourhood_sizes(None, n)[0])
+            row["trustworthiness"] = float(kept["trustworthiness"].iloc[0])
+        return row if truth is None else row | recovered(U, coded.values, *truth)
+
     task = Task(D, align(known, labels, "known", "dissimilarities"), n_components, types, random_state)
     with counting("compare", progress) as advance:
         rows = []
         for done, maker in enumerate(makers.values()):
             advance(done, len(makers))
-            rows.append(_run(maker, task, judge))
+            rows.append(_run(maker, task, scores))
     return pd.DataFrame(rows, index=pd.Index(makers, name="method"), columns=COLUMNS)
 
 
@@ -161,33 +170,8 @@ def method_names() -> tuple[str, ...]:
     return tuple(METHODS)
 
 
-@dataclass(frozen=True)
-class _Judge:
-    """The data that maps are scored against."""
-
-    checked: Dissimilarities
-    coded: KnownFeatures
-    truth: tuple[Array, list[int]] | None  # all features, and which of them were not known
-    n_neighbors: int
-
-    def scores(self, result: Any) -> dict[str, Any]:
-        """Return the scores of a map, or of a fitted estimator."""
-        U = read_aligned(result, self.checked.labels, self.checked.n, "embedding").values
-        rng, removed = np.random.default_rng(0), taken_out(U, self.coded)
-        near = neighbour_leak(U, self.coded, rng, adjusted_for=removed, n_permutations=FEW_PERMUTATIONS)
-        scores: dict[str, Any] = {
-            "stress": float(getattr(result, "stress_", np.nan)),
-            **leak_beside_chance(linear_leak(U, self.coded.values)),
-            "knn_leak": average(np.array([feature.corrected for feature in near.values()])),
-        }
-        if not self.checked.missing:
-            table = neighbourhood_scores(self.checked.array_for("compare"), U, n_neighbors=self.n_neighbors)
-            scores["trustworthiness"] = float(table["trustworthiness"].iloc[0])
-        return scores if self.truth is None else scores | recovered(U, self.coded.values, *self.truth)
-
-
-def _run(make: MapMaker, task: Task, judge: _Judge) -> dict[str, Any]:
-    """Return the scores of one method; an error goes into the note and does not stop the other methods."""
+def _run(make: MapMaker, task: Task, scores: Callable[[Any], dict[str, Any]]) -> dict[str, Any]:
+    """Return the row of one method; an error goes into the note and does not stop the other methods."""
     try:
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
@@ -195,13 +179,13 @@ def _run(make: MapMaker, task: Task, judge: _Judge) -> dict[str, Any]:
             with part_of_series():
                 result = make(task)
             seconds = time.perf_counter() - start
-        scores = judge.scores(result)
+        row = scores(result)
     except Exception as error:  # a function of the user may raise anything
         return {"note": f"{type(error).__name__}: {error}"}
     notes = dict.fromkeys(str(warning.message) for warning in caught)
     if getattr(result, "n_free_", task.n_components) > task.n_components:
         notes[f"stress of a free map of {result.n_free_} dimensions"] = None
-    return {**scores, "seconds": seconds, "note": " ".join(notes)}
+    return {**row, "seconds": seconds, "note": " ".join(notes)}
 
 
 # ---- methods

@@ -42,7 +42,11 @@ export class Explorer {
   #flags = memo((members: Set<number>) => Uint8Array.from({ length: this.#n }, (_, i) => (members.has(i) ? 1 : 0)));
 
   /** `whole`: the page is nothing but this map; otherwise it is one of many things, which can be scrolled past. */
-  constructor(private root: HTMLElement, private material: Material, whole: boolean) {
+  constructor(
+    private root: HTMLElement,
+    private material: Material,
+    whole: boolean,
+  ) {
     const { names, colour, points } = material;
     this.#n = names.length;
     this.#short = names.map((name) => (name.length > LONGEST ? `${name.slice(0, LONGEST - 1)}…` : name));
@@ -79,9 +83,24 @@ export class Explorer {
         ),
       ),
       h("div", { class: "stage" }, this.#view.element, colour ? this.#legend : null),
-      h("p", { class: "readout", "aria-hidden": "true" }, this.#readout, h("span", { class: "quiet" }, axes.map((axis, k) => `${"→↑"[k]} ${axis}`).join(", "))),
+      h(
+        "p",
+        { class: "readout", "aria-hidden": "true" },
+        this.#readout,
+        h("span", { class: "quiet" }, axes.map((axis, k) => `${"→↑"[k]} ${axis}`).join(", ")),
+      ),
       this.#status,
-      h("div", { class: "more" }, this.#tableOf, h("details", {}, h("summary", {}, "Keys"), h("p", { class: "quiet" }, `${HELP} Enter in the search goes to the next object that was found.${wheel}`))),
+      h(
+        "div",
+        { class: "more" },
+        this.#tableOf,
+        h(
+          "details",
+          {},
+          h("summary", {}, "Keys"),
+          h("p", { class: "quiet" }, `${HELP} Enter in the search goes to the next object that was found.${wheel}`),
+        ),
+      ),
     );
   }
 
@@ -143,7 +162,12 @@ export class Explorer {
   }
 
   get #hidden(): Uint8Array {
-    return hiddenObjects({ colour: "colour", columns: this.#columns, hiddenLevels: this.#hiddenLevels, labels: this.material.names });
+    return hiddenObjects({
+      colour: "colour",
+      columns: this.#columns,
+      hiddenLevels: this.#hiddenLevels,
+      labels: this.material.names,
+    });
   }
 
   #update(change: () => void): void {
@@ -152,7 +176,13 @@ export class Explorer {
     const { colour, isNamed } = this.material;
     const matching = this.#found;
     const colours = this.#colours(colour, this.#n, this.#paper);
-    const looks = this.#looksOf(colours, this.#shapes(colour, this.#n), this.#hidden, this.#flags(matching), this.#paper);
+    const looks = this.#looksOf(
+      colours,
+      this.#shapes(colour, this.#n),
+      this.#hidden,
+      this.#flags(matching),
+      this.#paper,
+    );
     this.#view.show({ looks, names: this.#short, labels: isNamed, found: matching, focus: this.#focus });
     this.#readout.replaceChildren(...this.#described());
     this.#status.textContent = this.#summary();
@@ -166,7 +196,11 @@ export class Explorer {
     if (object === null) return [count(this.#n), this.#query.trim() ? `, ${many(this.#found.size)} found` : ""];
     const others = this.#view.sameSpot(object).slice(1);
     const rest = others.length - MOST_HERE;
-    const here = others.slice(0, MOST_HERE).map((other) => names[other]).join(", ") + (rest > 0 ? ` and ${many(rest)} more` : "");
+    const here =
+      others
+        .slice(0, MOST_HERE)
+        .map((other) => names[other])
+        .join(", ") + (rest > 0 ? ` and ${many(rest)} more` : "");
     const value = this.#value(object);
     return [h("strong", {}, h("bdi", {}, names[object])), value && ` (${value})`, here && `, also here: ${here}`];
   }
@@ -184,16 +218,22 @@ export class Explorer {
     const parts: string[] = [];
     if (this.#query.trim()) parts.push(`${count(this.#found.size)} found.`);
     if (this.#hiddenLevels.size) parts.push(`${count(this.#hidden.reduce((sum, flag) => sum + flag, 0))} hidden.`);
-    if (this.#focus !== null) parts.push([this.material.names[this.#focus], this.#value(this.#focus)].filter(Boolean).join(", ") + ".");
+    if (this.#focus !== null)
+      parts.push([this.material.names[this.#focus], this.#value(this.#focus)].filter(Boolean).join(", ") + ".");
     return parts.join(" ");
   }
 
   #drawLegend(): void {
     const { colour } = this.material;
     if (!colour) return;
-    const inside = this.#legend.contains(document.activeElement) ? [...this.#legend.querySelectorAll("button")].indexOf(document.activeElement as HTMLButtonElement) : -1;
+    const inside = this.#legend.contains(document.activeElement)
+      ? [...this.#legend.querySelectorAll("button")].indexOf(document.activeElement as HTMLButtonElement)
+      : -1;
     const heading = colour.name ? h("p", { class: "name" }, h("bdi", {}, colour.name)) : "";
-    this.#legend.replaceChildren(heading, ...(colour.levels ? [this.#levels(colour, colour.levels)] : this.#scale(colour)));
+    this.#legend.replaceChildren(
+      heading,
+      ...(colour.levels ? [this.#levels(colour, colour.levels)] : this.#scale(colour)),
+    );
     if (inside >= 0) this.#legend.querySelectorAll("button")[inside].focus();
   }
 
@@ -201,45 +241,105 @@ export class Explorer {
     const numbers = [...levels.map(() => 0), 0];
     for (const code of colour.values) numbers[Number.isNaN(code) ? levels.length : code]++;
     const entry = (text: string, level: number, n: number) => {
-      const sign = s("svg", { class: "sign", viewBox: "-1.4 -1.4 2.8 2.8", "aria-hidden": "true" }, s("path", { d: shapePath(shapeOf(colour, level)), fill: colourOf(colour, level, this.#paper) }));
+      const sign = s(
+        "svg",
+        { class: "sign", viewBox: "-1.4 -1.4 2.8 2.8", "aria-hidden": "true" },
+        s("path", { d: shapePath(shapeOf(colour, level)), fill: colourOf(colour, level, this.#paper) }),
+      );
       const pressed = String(!this.#hiddenLevels.has(level));
-      return h("li", {}, button({ class: "plain", "aria-pressed": pressed, title: "Show or hide" }, () => this.#toggle(level), sign, " ", h("bdi", {}, text), " ", h("span", { class: "quiet" }, many(n))));
+      return h(
+        "li",
+        {},
+        button(
+          { class: "plain", "aria-pressed": pressed, title: "Show or hide" },
+          () => this.#toggle(level),
+          sign,
+          " ",
+          h("bdi", {}, text),
+          " ",
+          h("span", { class: "quiet" }, many(n)),
+        ),
+      );
     };
     const missing = numbers[levels.length];
-    return h("ul", {}, ...levels.map((text, level) => entry(text, level, numbers[level])), missing ? entry("missing", -1, missing) : null);
+    return h(
+      "ul",
+      {},
+      ...levels.map((text, level) => entry(text, level, numbers[level])),
+      missing ? entry("missing", -1, missing) : null,
+    );
   }
 
   #scale(colour: Colour): Node[] {
     const [low, high] = extent(colour.values);
     const colours = stops(this.#paper, "number");
     // Stretch by stretch: a gradient would need a name, and there may be several maps in a page.
-    const parts = Array.from({ length: STRETCHES }, (_, k) => s("rect", { x: String(k), width: "1.1", height: "9", fill: along(colours, k / (STRETCHES - 1)) }));
-    const bar = s("svg", { viewBox: `0 0 ${STRETCHES} 9`, preserveAspectRatio: "none", "aria-hidden": "true" }, ...parts);
+    const parts = Array.from({ length: STRETCHES }, (_, k) =>
+      s("rect", { x: String(k), width: "1.1", height: "9", fill: along(colours, k / (STRETCHES - 1)) }),
+    );
+    const bar = s(
+      "svg",
+      { viewBox: `0 0 ${STRETCHES} 9`, preserveAspectRatio: "none", "aria-hidden": "true" },
+      ...parts,
+    );
     const missing = howMany(colour.values, Number.isNaN);
     const counted = `${count(this.#n - missing)}${missing ? `, ${many(missing)} missing` : ""}`;
-    return [h("div", { class: "gradient" }, h("span", {}, digits(low)), bar, h("span", {}, digits(high))), h("p", { class: "quiet" }, counted)];
+    return [
+      h("div", { class: "gradient" }, h("span", {}, digits(low)), bar, h("span", {}, digits(high))),
+      h("p", { class: "quiet" }, counted),
+    ];
   }
 
   #drawTable(matching: Set<number>, page: number): void {
     this.#listed = this.#query;
     const { names, axes, colour, coordinate } = this.material;
     const objects = this.#query.trim() ? [...matching] : [...names.keys()];
-    const head = ["Object", ...axes, ...(colour ? [colour.name || "Colour"] : [])].map((text) => h("th", { scope: "col" }, text));
+    const head = ["Object", ...axes, ...(colour ? [colour.name || "Colour"] : [])].map((text) =>
+      h("th", { scope: "col" }, text),
+    );
     const from = ROWS * page;
     const rows = objects.slice(from, from + ROWS).map((object) => {
-      const name = button({ class: "plain", title: "Show on the map" }, () => this.#goTo(object), h("bdi", {}, names[object]));
-      const cells = [...axes.map((_, axis) => digits(coordinate(object, axis))), ...(colour ? [textOf(colour, object) || "missing"] : [])];
+      const name = button(
+        { class: "plain", title: "Show on the map" },
+        () => this.#goTo(object),
+        h("bdi", {}, names[object]),
+      );
+      const cells = [
+        ...axes.map((_, axis) => digits(coordinate(object, axis))),
+        ...(colour ? [textOf(colour, object) || "missing"] : []),
+      ];
       return h("tr", {}, h("th", { scope: "row" }, name), ...cells.map((cell) => h("td", {}, cell)));
     });
     const table = h("table", {}, h("thead", {}, h("tr", {}, ...head)), h("tbody", {}, ...rows));
     const turn = (text: string, to: number) =>
-      button(to < 0 || ROWS * to >= objects.length ? { disabled: "" } : {}, () => {
-        this.#drawTable(matching, to);
-        [...this.#table.querySelectorAll("button")].find((other) => other.textContent === text && !other.disabled)?.focus();
-      }, text);
-    const parts = [turn("First", 0), turn("Previous", page - 1), turn("Next", page + 1), turn("Last", Math.ceil(objects.length / ROWS) - 1)];
-    const where = h("span", { class: "quiet", role: "status" }, `${many(from + 1)} to ${many(from + rows.length)} of ${count(objects.length)}`);
-    const pages = objects.length > ROWS ? h("div", { class: "pages", role: "group", "aria-label": "Pages of the table" }, ...parts, where) : "";
-    this.#table.replaceChildren(h("div", { class: "scroll", role: "region", "aria-label": "Table of objects", tabindex: "0" }, table), pages);
+      button(
+        to < 0 || ROWS * to >= objects.length ? { disabled: "" } : {},
+        () => {
+          this.#drawTable(matching, to);
+          [...this.#table.querySelectorAll("button")]
+            .find((other) => other.textContent === text && !other.disabled)
+            ?.focus();
+        },
+        text,
+      );
+    const parts = [
+      turn("First", 0),
+      turn("Previous", page - 1),
+      turn("Next", page + 1),
+      turn("Last", Math.ceil(objects.length / ROWS) - 1),
+    ];
+    const where = h(
+      "span",
+      { class: "quiet", role: "status" },
+      `${many(from + 1)} to ${many(from + rows.length)} of ${count(objects.length)}`,
+    );
+    const pages =
+      objects.length > ROWS
+        ? h("div", { class: "pages", role: "group", "aria-label": "Pages of the table" }, ...parts, where)
+        : "";
+    this.#table.replaceChildren(
+      h("div", { class: "scroll", role: "region", "aria-label": "Table of objects", tabindex: "0" }, table),
+      pages,
+    );
   }
 }

@@ -1,6 +1,16 @@
 /** A map as a page holds it: places and values as 16-bit whole numbers, names as text. `plotting/_explore.py` writes it. */
 
-import { type Paper, coloursOf, levelColour, levelShape, missingColour, mix, pixel, shapesOf, stops } from "../colour.ts";
+import {
+  type Paper,
+  coloursOf,
+  levelColour,
+  levelShape,
+  missingColour,
+  mix,
+  pixel,
+  shapesOf,
+  stops,
+} from "../colour.ts";
 import type { Values } from "../protocol.ts";
 
 export interface Stored {
@@ -53,17 +63,30 @@ export function unpack(stored: Stored): Material {
     names: stored.names ?? Array.from({ length: places.length / 2 }, (_, i) => `object ${i}`),
     isNamed: stored.names !== null,
     colour: stored.colour && unpackColour(stored.colour),
-    coordinate: (object, axis) => Number((stored.middle[axis] + stored.half * points[2 * object + axis]).toFixed(decimals)), // no digits that were not kept
+    coordinate: (object, axis) =>
+      Number((stored.middle[axis] + stored.half * points[2 * object + axis]).toFixed(decimals)), // no digits that were not kept
   };
 }
 
 function unpackColour({ name, codes, levels, shares, range, whole }: StoredColour): Colour {
-  if (levels) return { name, shares, levels, scale: "category", values: Float32Array.from(bytes(codes), (code) => (code === MISSING.levels ? NaN : code)) };
+  if (levels)
+    return {
+      name,
+      shares,
+      levels,
+      scale: "category",
+      values: Float32Array.from(bytes(codes), (code) => (code === MISSING.levels ? NaN : code)),
+    };
   const [low, high] = range!;
   const value = (code: number) => (code === MISSING.numbers ? NaN : low + (high - low) * (code / MOST));
   if (!whole) return { name, shares, scale: "number", values: Float32Array.from(shorts(codes), value) };
   const missing = 2 ** (8 * whole) - 1;
-  return { name, shares, scale: "number", values: Float64Array.from(wholes(codes, whole), (code) => (code === missing ? NaN : low + code)) };
+  return {
+    name,
+    shares,
+    scale: "number",
+    values: Float64Array.from(wholes(codes, whole), (code) => (code === missing ? NaN : low + code)),
+  };
 }
 
 const bytes = (text: string): Uint8Array => Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0));
@@ -73,7 +96,9 @@ const shorts = (text: string): Uint16Array => Uint16Array.from(wholes(text, 2));
 
 function wholes(text: string, size: 2 | 4): number[] {
   const all = new DataView(bytes(text).buffer);
-  return Array.from({ length: all.byteLength / size }, (_, i) => (size === 2 ? all.getUint16(2 * i, true) : all.getUint32(4 * i, true)));
+  return Array.from({ length: all.byteLength / size }, (_, i) =>
+    size === 2 ? all.getUint16(2 * i, true) : all.getUint32(4 * i, true),
+  );
 }
 
 // ---- what levels look like

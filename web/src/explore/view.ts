@@ -33,7 +33,10 @@ export class View extends MapWindow {
   #hover: number | null = null;
   #important = memo(important);
 
-  constructor(plane: Plane, private heard: Heard) {
+  constructor(
+    plane: Plane,
+    private heard: Heard,
+  ) {
     super(plane);
   }
 
@@ -52,7 +55,8 @@ export class View extends MapWindow {
 
   /** Move the map if an object is not seen. */
   reveal(object: number): void {
-    if (!isVisible(this.scene, object)) this.look({ ...this.camera, x: this.plane.xs[object], y: this.plane.ys[object] });
+    if (!isVisible(this.scene, object))
+      this.look({ ...this.camera, x: this.plane.xs[object], y: this.plane.ys[object] });
   }
 
   protected get hidden(): Uint8Array {
@@ -72,13 +76,15 @@ export class View extends MapWindow {
     pen.strokeStyle = pen.fillStyle = style.color;
     const paper = style.backgroundColor;
     pen.lineWidth = 1.5;
-    for (const object of [...found].filter((i) => isVisible(this.scene, i)).slice(0, MOST_RINGS)) this.#ring(object, looks.radius + 3);
+    for (const object of [...found].filter((i) => isVisible(this.scene, i)).slice(0, MOST_RINGS))
+      this.#ring(object, looks.radius + 3);
     pen.font = FONT;
     const named = this.#hover ?? focus;
     if (labels) {
       const spots = spotsOf(this.scene, this.#important(names.length, found, focus), 2 * looks.radius);
       for (const label of placeLabels(spots, names, looks.radius, (text) => this.width(text), this.size))
-        if (named === null || !label.objects.includes(named)) this.#write(label.text, label.x, label.y, ALIGN[label.anchor], paper);
+        if (named === null || !label.objects.includes(named))
+          this.#write(label.text, label.x, label.y, ALIGN[label.anchor], paper);
     }
     if (named === null || !isVisible(this.scene, named)) return;
     const { x, y } = this.at(named);

@@ -29,16 +29,39 @@ export const toMap = (camera: Camera, size: Size, { x, y }: Point): Point => ({
   y: camera.y - (y - size.height / 2) / camera.zoom,
 });
 
-/** Return the camera that shows all points, with room for labels at the border. */
-export function fitCamera({ xs, ys }: Plane, size: Size): Camera {
+/** Pixels at each side of a window that are kept free of points: for labels, and for what floats on the map. */
+export interface Margins {
+  top: number;
+  right: number;
+  bottom: number;
+  left: number;
+}
+
+export const FLOATS: Margins = { top: 116, right: 260, bottom: 48, left: 64 }; // as wide as the cards in style.css
+
+/** Return the camera that shows all points, with room for labels and floating cards at the border. */
+export function fitCamera({ xs, ys }: Plane, size: Size, floats: Margins | null = null): Camera {
   const [left, right] = range(xs);
   const [low, high] = range(ys);
   const room = Math.min(64, size.width / 8, size.height / 8);
-  const across = (size.width - 2 * room) / (right - left);
-  const along = (size.height - 2 * room) / (high - low);
-  const zoom = Math.min(across, along);
-  return { x: (left + right) / 2, y: (low + high) / 2, zoom: Number.isFinite(zoom) && zoom > 0 ? zoom : 1 };
+  const margins = floats && size.width > 640 ? floats : { top: room, right: room, bottom: room, left: room };
+  const across = (size.width - margins.left - margins.right) / (right - left);
+  const along = (size.height - margins.top - margins.bottom) / (high - low);
+  const fitted = Math.min(across, along);
+  const zoom = Number.isFinite(fitted) && fitted > 0 ? fitted : 1;
+  return {
+    x: (left + right) / 2 + (margins.right - margins.left) / 2 / zoom,
+    y: (low + high) / 2 + (margins.top - margins.bottom) / 2 / zoom,
+    zoom,
+  };
 }
+
+/** Return the camera on the way from one to another. */
+export const cameraBetween = (from: Camera, to: Camera, share: number): Camera => ({
+  x: from.x + (to.x - from.x) * share,
+  y: from.y + (to.y - from.y) * share,
+  zoom: from.zoom * (to.zoom / from.zoom) ** share,
+});
 
 function range(values: Float32Array): [number, number] {
   let low = Infinity;

@@ -56,11 +56,18 @@ export class Outline {
   private bands: number[][] = Array.from({ length: BANDS }, () => []); // where the edges begin that meet a band
   private scale: number;
 
-  constructor(corners: Point[], private low: number, high: number) {
+  constructor(
+    corners: Point[],
+    private low: number,
+    high: number,
+  ) {
     this.scale = high > low ? BANDS / (high - low) : 0;
     this.edges = Float64Array.from(corners.flatMap((a, k) => [a.x, a.y, corners.at(k - 1)!.x, corners.at(k - 1)!.y]));
     for (let at = 0; at < this.edges.length; at += 4) {
-      const [from, to] = [this.band(Math.min(this.edges[at + 1], this.edges[at + 3])), this.band(Math.max(this.edges[at + 1], this.edges[at + 3]))];
+      const [from, to] = [
+        this.band(Math.min(this.edges[at + 1], this.edges[at + 3])),
+        this.band(Math.max(this.edges[at + 1], this.edges[at + 3])),
+      ];
       for (let band = from; band <= to; band++) this.bands[band].push(at);
     }
   }

@@ -58,7 +58,8 @@ export function spotsOf(scene: Scene, objects: Iterable<number>, near: number): 
 
 function around(cells: Map<number, Spot[]>, column: number, row: number): Spot[] {
   const found: Spot[] = [];
-  for (const dx of [-1, 0, 1]) for (const dy of [-1, 0, 1]) found.push(...(cells.get((row + dy) * 65536 + column + dx) ?? []));
+  for (const dx of [-1, 0, 1])
+    for (const dy of [-1, 0, 1]) found.push(...(cells.get((row + dy) * 65536 + column + dx) ?? []));
   return found;
 }
 
@@ -69,7 +70,13 @@ export function sharedText(names: string[]): string {
 }
 
 /** Return labels that do not overlap, the most important first: beside their points, or where there is room. */
-export function placeLabels(spots: Spot[], names: string[], radius: number, widthOf: (text: string) => number, size: Size): Label[] {
+export function placeLabels(
+  spots: Spot[],
+  names: string[],
+  radius: number,
+  widthOf: (text: string) => number,
+  size: Size,
+): Label[] {
   const taken = new Boxes();
   for (const { x, y } of spots) taken.add({ left: x - radius, right: x + radius, top: y - radius, bottom: y + radius });
   const placed: Label[] = [];
@@ -103,7 +110,8 @@ class Boxes {
   private touched({ left, right, top, bottom }: Box): number[] {
     const found: number[] = [];
     for (let row = Math.floor(top / SQUARE); row <= Math.floor(bottom / SQUARE); row++)
-      for (let column = Math.floor(left / SQUARE); column <= Math.floor(right / SQUARE); column++) found.push(row * 65536 + column);
+      for (let column = Math.floor(left / SQUARE); column <= Math.floor(right / SQUARE); column++)
+        found.push(row * 65536 + column);
     return found;
   }
 }
@@ -114,10 +122,16 @@ function candidates({ objects, x, y, reach }: Spot, text: string, radius: number
     const left = anchor === "start" ? px : anchor === "end" ? px - width : px - width / 2;
     return { objects, text, x: px, y: py, anchor, box: { left, right: left + width, top: py - 11, bottom: py + 3 } };
   };
-  return [at(x + gap, y + 4, "start"), at(x - gap, y + 4, "end"), at(x, y - gap - 2, "middle"), at(x, y + gap + 10, "middle")];
+  return [
+    at(x + gap, y + 4, "start"),
+    at(x - gap, y + 4, "end"),
+    at(x, y - gap - 2, "middle"),
+    at(x, y + gap + 10, "middle"),
+  ];
 }
 
-const fits = (box: Box, size: Size) => box.left >= 0 && box.top >= 0 && box.right <= size.width && box.bottom <= size.height;
+const fits = (box: Box, size: Size) =>
+  box.left >= 0 && box.top >= 0 && box.right <= size.width && box.bottom <= size.height;
 const overlap = (a: Box, b: Box) => a.left < b.right && b.left < a.right && a.top < b.bottom && b.top < a.bottom;
 
 /** Return places around a spot, one for each of its objects, far enough apart for all to be seen. */

@@ -2,7 +2,7 @@
 
 import { render } from "lit-html";
 import { type Paper, hex } from "../colour.ts";
-import { type Camera, type Point, fitCamera, toMap, toScreen } from "./camera.ts";
+import { type Camera, type Point, cameraBetween, toMap, toScreen } from "./camera.ts";
 import { inside, isVisible, nearest, rectangle } from "./hits.ts";
 import { DIRECTIONS } from "./keys.ts";
 import { type Spot, fanOut, placeLabels, spotsOf } from "./labels.ts";
@@ -31,7 +31,8 @@ export interface Shown {
   found: Set<number>; // by a search
   focus: number | null;
   tool: Tool;
-  path: Point[]; // a finished arrow or curve, while it is looked at
+  path: Point[]; // a finished arrow or curve, while it is named
+  outlines: Point[][]; // of a finished lasso, or of groups
   groups: { objects: number[]; name: string }[]; // groups drawn so far
   ellipses: Float32Array | null; // n × p × p
   pictures: Map<number, string> | null; // addresses of thumbnails
@@ -43,7 +44,7 @@ export interface Shown {
 /** What the user did. Objects by place, points in coordinates of the plane. */
 export interface Heard {
   choose(objects: number[], how: "only" | "toggle"): void;
-  area(objects: number[], tool: Tool): void;
+  area(objects: number[], tool: Tool, outline: Point[]): void;
   path(points: Point[], objects: (number | null)[], tool: Tool): void;
   clear(): void;
   focus(object: number | null): void;
@@ -81,8 +82,15 @@ export class MapView extends MapWindow {
     this.walked = shown.focus;
     if (last?.tool !== shown.tool) this.setDrawing(null);
     if (last?.coordinates !== shown.coordinates) this.arrive(last, shown);
+    else if (last.points !== shown.points) this.follow(shown);
     else if (last.space !== shown.space || last.axes.join() !== shown.axes.join()) this.turn(last, shown);
-    this.looks = this.looksOf(shown.colours, shown.shapes, this.unpictured(shown.hidden, shown.pictures), shown.selected, shown.paper);
+    this.looks = this.looksOf(
+      shown.colours,
+      shown.shapes,
+      this.unpictured(shown.hidden, shown.pictures),
+      shown.selected,
+      shown.paper,
+    );
     if (last?.focus !== shown.focus) this.setFan(shown.focus);
     this.drawNow();
   }
@@ -99,23 +107,36 @@ export class MapView extends MapWindow {
     const from = shown.before && project(shown.before, shown.p, this.directions(shown));
     this.hover = this.fan = null;
     this.setDrawing(null);
-    const camera = shown.camera ?? (this.hasSize ? fitCamera(to, this.size) : null);
-    if (camera) this.aim(camera);
-    this.plane = to;
-    if (!from || shown.still || !last) return;
-    this.move((share) => (this.plane = blendPlanes(from, to, share)));
+    const camera = shown.camera ?? (this.hasSize ? this.fit(to) : null);
+    if (!from || !camera || shown.still || !last) {
+      this.turning++; // whatever moves stops
+      if (camera) this.aim(camera);
+      this.plane = to;
+      return;
+    }
+    const look = this.camera;
+    this.move((share) => {
+      this.plane = blendPlanes(from, to, share);
+      this.aim(cameraBetween(look, camera, share));
+    });
+  }
+
+  /** The map of a running fit has changed; all of it stays in sight. */
+  private follow(shown: Shown): void {
+    this.turning++;
+    this.plane = project(shown.points, shown.p, this.directions(shown));
+    if (this.hasSize) this.aim(this.fit(this.plane));
   }
 
   /** Other axes of the same map. */
   private turn(last: Shown, shown: Shown): void {
     const [from, to] = [this.directions(last), this.directions(shown)];
     const look = this.camera;
-    const target = shown.camera ?? fitCamera(project(shown.points, shown.p, to), this.size);
+    const target = shown.camera ?? this.fit(project(shown.points, shown.p, to));
     this.setDrawing(null);
     const step = (share: number) => {
       this.plane = project(shown.points, shown.p, between(from, to, share));
-      const zoom = look.zoom * (target.zoom / look.zoom) ** share;
-      this.aim({ x: look.x + (target.x - look.x) * share, y: look.y + (target.y - look.y) * share, zoom });
+      this.aim(cameraBetween(look, target, share));
     };
     if (shown.still) step(1);
     else this.move(step);
@@ -169,21 +190,53 @@ export class MapView extends MapWindow {
     const screen = (points: Point[]) => points.map(({ x, y }) => toScreen(this.camera, this.size, x, y));
     const spots = spotsOf(this.scene, this.important(), this.sameSpot);
     const some = shown.selected.includes(1);
-    const pictured = shown.pictures ? spots.flatMap((spot) => spot.objects).filter((object) => shown.pictures!.has(object)).slice(0, MOST_PICTURES) : [];
+    const pictured = shown.pictures
+      ? spots
+          .flatMap((spot) => spot.objects)
+          .filter((object) => shown.pictures!.has(object))
+          .slice(0, MOST_PICTURES)
+      : [];
     return {
       size: this.size,
       labels: shown.labels ? placeLabels(spots, shown.names, radius, (text) => this.width(text), this.size) : [],
-      pictures: pictured.map((object) => ({ ...here(object), href: shown.pictures!.get(object)!, colour: hex(shown.colours[object]), selected: shown.selected[object] === 1, faded: some && !shown.selected[object] })),
-      rings: [...shown.found].filter((object) => isVisible(this.scene, object)).slice(0, MOST_RINGS).map(here),
+      pictures: pictured.map((object) => ({
+        ...here(object),
+        href: shown.pictures!.get(object)!,
+        colour: hex(shown.colours[object]),
+        selected: shown.selected[object] === 1,
+        faded: some && !shown.selected[object],
+      })),
+      rings: [...shown.found]
+        .filter((object) => isVisible(this.scene, object))
+        .slice(0, MOST_RINGS)
+        .map(here),
       focus: this.hover ?? shown.focus,
       at: here,
       radius,
-      fan: this.fan && { ...this.fan, names: this.fan.spot.objects.map((object) => shown.names[object]), focus: shown.focus },
+      fan: this.fan && {
+        ...this.fan,
+        names: this.fan.spot.objects.map((object) => shown.names[object]),
+        focus: shown.focus,
+      },
       name: (object) => shown.names[object],
       drawing: this.drawing && { tool: this.drawing.tool, points: screen(this.drawing.points) },
       path: screen(shown.path),
-      tags: shown.groups.length < 2 ? [] : shown.groups.flatMap(({ objects, name }) => tagOf(objects.filter((object) => isVisible(this.scene, object)).map(here), name)),
-      ellipses: shown.ellipses ? ellipsesOf(shown, this.directions(shown), spots.flatMap((spot) => spot.objects).slice(0, 500), here, this.camera.zoom) : [],
+      outlines: shown.outlines.map(screen),
+      tags:
+        shown.groups.length < 2
+          ? []
+          : shown.groups.flatMap(({ objects, name }) =>
+              tagOf(objects.filter((object) => isVisible(this.scene, object)).map(here), name),
+            ),
+      ellipses: shown.ellipses
+        ? ellipsesOf(
+            shown,
+            this.directions(shown),
+            spots.flatMap((spot) => spot.objects).slice(0, 500),
+            here,
+            this.camera.zoom,
+          )
+        : [],
     };
   }
 
@@ -214,8 +267,10 @@ export class MapView extends MapWindow {
     if (!this.shown || event.button !== 0) return;
     const at = this.press(event);
     this.far = false;
-    if (!this.start) this.setDrawing(null); // a second finger: they zoom
-    else if (this.tool !== "pan" && this.tool !== "curve") this.setDrawing(mark({ tool: this.tool, points: [], objects: [] }, this.onMap(at)));
+    if (!this.start)
+      this.setDrawing(null); // a second finger: they zoom
+    else if (this.tool !== "pan" && this.tool !== "curve")
+      this.setDrawing(mark({ tool: this.tool, points: [], objects: [] }, this.onMap(at)));
   }
 
   protected moved(event: PointerEvent): void {
@@ -234,14 +289,19 @@ export class MapView extends MapWindow {
     }
     const { tool, points } = this.drawing!;
     const corners = tool === "lasso" || tool === "groups" || tool === "curve";
-    this.setDrawing(corners ? mark(this.drawing!, this.onMap(at)) : mark({ tool, points: [points[0]], objects: [null] }, this.onMap(at)));
+    this.setDrawing(
+      corners
+        ? mark(this.drawing!, this.onMap(at))
+        : mark({ tool, points: [points[0]], objects: [null] }, this.onMap(at)),
+    );
   }
 
   protected up(event: PointerEvent): void {
     const at = this.place(event);
     const start = super.lift(event);
     if (!start) return;
-    if (this.far) this.finishDrag(start, at); // also where it began: a lasso that was closed
+    if (this.far)
+      this.finishDrag(start, at); // also where it began: a lasso that was closed
     else this.click(at);
   }
 
@@ -256,8 +316,16 @@ export class MapView extends MapWindow {
     const drawing = this.drawing;
     if (!drawing) return;
     this.setDrawing(null);
-    if (drawing.tool === "select") this.heard.area(inside(this.scene, rectangle(start, at)), "select");
-    else if (isArea(drawing.tool)) this.heard.area(inside(this.scene, drawing.points.map(({ x, y }) => toScreen(this.camera, this.size, x, y))), drawing.tool);
+    if (drawing.tool === "select") this.heard.area(inside(this.scene, rectangle(start, at)), "select", []);
+    else if (isArea(drawing.tool))
+      this.heard.area(
+        inside(
+          this.scene,
+          drawing.points.map(({ x, y }) => toScreen(this.camera, this.size, x, y)),
+        ),
+        drawing.tool,
+        drawing.points,
+      );
     else this.finishPath({ ...drawing, points: simplify(drawing.points, 3 / this.camera.zoom), objects: [] });
   }
 
@@ -311,7 +379,8 @@ export class MapView extends MapWindow {
 
   private setFan(object: number | null): void {
     this.fan = null;
-    if (object === null || !this.shown || this.shown.names.length > MOST_NAMED || !isVisible(this.scene, object)) return;
+    if (object === null || !this.shown || this.shown.names.length > MOST_NAMED || !isVisible(this.scene, object))
+      return;
     const others = this.shown.names.map((_, i) => i).filter((i) => i !== object);
     const spot = spotsOf(this.scene, [object, ...others], this.sameSpot)[0];
     spot.objects.sort((a, b) => a - b);
@@ -339,7 +408,8 @@ export class MapView extends MapWindow {
     if (!this.shown) return false;
     if (key in DIRECTIONS) this.walk(DIRECTIONS[key]);
     else if (key === "Enter" || key === " ") this.enter();
-    else if (key === "Backspace" && this.drawing) this.setDrawing(this.drawing.points.length > 1 ? unmark(this.drawing) : null);
+    else if (key === "Backspace" && this.drawing)
+      this.setDrawing(this.drawing.points.length > 1 ? unmark(this.drawing) : null);
     else if (key === "Escape") this.drawing ? this.setDrawing(null) : this.heard.clear();
     else return false;
     return true;
@@ -380,7 +450,11 @@ export class MapView extends MapWindow {
     this.setDrawing(null);
     const corners = points.map(({ x, y }) => toScreen(this.camera, this.size, x, y));
     const members = new Set([...inside(this.scene, corners), ...objects.filter((corner) => corner !== null)]);
-    this.heard.area([...members].sort((a, b) => a - b), drawing.tool);
+    this.heard.area(
+      [...members].sort((a, b) => a - b),
+      drawing.tool,
+      points,
+    );
   }
 
   /** Whether a drawing of places is under way. */
@@ -407,7 +481,13 @@ export interface Ellipse extends Point {
 }
 
 /** Return the ellipses of uncertainty as they are seen along two directions. */
-function ellipsesOf(shown: Shown, [across, up]: Directions, objects: number[], here: (object: number) => Point, zoom: number): Ellipse[] {
+function ellipsesOf(
+  shown: Shown,
+  [across, up]: Directions,
+  objects: number[],
+  here: (object: number) => Point,
+  zoom: number,
+): Ellipse[] {
   const p = shown.p;
   return objects.map((object) => {
     let [xx, xy, yy] = [0, 0, 0]; // the half axes, as they are seen, times themselves
@@ -427,4 +507,3 @@ function ellipsesOf(shown: Shown, [across, up]: Directions, objects: number[], h
     return { ...here(object), long, short, angle: (-Math.atan2(2 * xy, xx - yy) * 90) / Math.PI };
   });
 }
-

@@ -18,6 +18,7 @@ export interface Marks {
   fan: { spot: Spot; places: Point[]; names: string[]; focus: number | null } | null;
   drawing: { tool: Tool; points: Point[] } | null;
   path: Point[];
+  outlines: Point[][];
   tags: (Point & { name: string })[];
   ellipses: Ellipse[];
 }
@@ -33,10 +34,13 @@ export function overlay(marks: Marks): Drawn {
       </marker>
     </defs>
     ${marks.ellipses.map(({ x, y, long, short, angle }) => svg`<ellipse class="ellipse" cx=${x} cy=${y} rx=${long} ry=${short} transform="rotate(${angle} ${x} ${y})"></ellipse>`)}
-    ${marks.pictures.map(({ x, y, href, colour, selected, faded }) => svg`<g opacity=${faded ? 0.35 : 1}>
+    ${marks.pictures.map(
+      ({ x, y, href, colour, selected, faded }) => svg`<g opacity=${faded ? 0.35 : 1}>
       <rect class="card" x=${x - 22} y=${y - 22} width="44" height="44" rx="4" stroke=${colour} stroke-width=${selected ? 3.5 : 1.5}></rect>
-      <image href=${href} x=${x - 20} y=${y - 20} width="40" height="40"></image></g>`)}
+      <image href=${href} x=${x - 20} y=${y - 20} width="40" height="40"></image></g>`,
+    )}
     ${marks.rings.map(({ x, y }) => svg`<circle class="ring found" cx=${x} cy=${y} r=${marks.radius + 4}></circle>`)}
+    ${marks.outlines.map((points) => svg`<polygon class="area kept" points=${corners(points)}></polygon>`)}
     ${marks.path.length ? line(marks.path, "path") : nothing}
     ${marks.labels.filter(({ objects }) => !objects.some((object) => named.has(object))).map(({ x, y, anchor, text }) => svg`<text class="label" x=${x} y=${y} text-anchor=${anchor}>${text}</text>`)}
     ${marks.tags.map(({ x, y, name }) => svg`<text class="tag" x=${x} y=${y} text-anchor="middle">${name}</text>`)}

@@ -17,6 +17,7 @@ export interface Looks {
   radius: number; // in pixels of the screen
   smooth: boolean; // edges are mixed with what is below; takes twice as long
   ring: number | null; // colour around each point that keeps neighbours apart; null for none
+  crowd: number | null; // colour that crowded places tend to, where points hide each other; null for none
 }
 
 /** A shape as the pixels it covers, relative to the pixel of its centre. */
@@ -27,6 +28,8 @@ interface Stamp {
   cover: Uint8Array; // and how much, of 255
 }
 
+const CELL = 4; // pixels
+const CROWDED = 3; // points in a cell from which on it is shaded
 const FINE = 4; // a stamp for every quarter of a pixel, so that slow movements are smooth
 
 export class Raster {
@@ -36,12 +39,16 @@ export class Raster {
   private width = 0;
   private height = 0;
   private order = new Uint32Array(0);
+  private counts = new Uint16Array(0); // of points in each cell
 
   /** Draw all points of a plane; return the image. Sizes are in pixels of the screen, `ratio` of them to one of the page. */
   draw(plane: Plane, looks: Looks, camera: Camera, size: Size, ratio: number): ImageData {
     this.resize(Math.max(1, Math.round(size.width * ratio)), Math.max(1, Math.round(size.height * ratio)));
     this.pixels.fill(0);
+    if (looks.crowd !== null)
+      this.counts = new Uint16Array(Math.ceil(this.width / CELL) * Math.ceil(this.height / CELL));
     this.stampAll(plane, looks, camera, ratio, this.sort(plane, looks));
+    if (looks.crowd !== null) this.shade(looks.crowd);
     return this.image!;
   }
 
@@ -80,7 +87,25 @@ export class Raster {
       const which = looks.shapes[i] * FINE * FINE + (fineY & 3) * FINE + (fineX & 3);
       if (rings) this.stamp(rings[which], fineX >> 2, fineY >> 2, looks.ring!);
       this.stamp(stamps[which], fineX >> 2, fineY >> 2, looks.colours[i]);
+      if (looks.crowd !== null) this.countAt(fineX >> 2, fineY >> 2);
     }
+  }
+
+  private countAt(x: number, y: number): void {
+    if (x < 0 || y < 0 || x >= this.width || y >= this.height) return;
+    this.counts[((y / CELL) | 0) * Math.ceil(this.width / CELL) + ((x / CELL) | 0)]++;
+  }
+
+  /** Where points hide each other, shade them by how many there are. */
+  private shade(crowd: number): void {
+    const { width, height, pixels, counts } = this;
+    const across = Math.ceil(width / CELL);
+    const covers = Uint8Array.from(counts, (n) => (n > CROWDED ? Math.min(200, 50 * Math.log2(n / CROWDED)) : 0));
+    for (let y = 0; y < height; y++)
+      for (let x = 0; x < width; x++) {
+        const cover = covers[((y / CELL) | 0) * across + ((x / CELL) | 0)];
+        if (cover && pixels[y * width + x]) pixels[y * width + x] = blend(pixels[y * width + x], crowd, cover);
+      }
   }
 
   private stamp(stamp: Stamp, x: number, y: number, colour: number): void {
@@ -97,7 +122,9 @@ export class Raster {
     const inside = (offset: number) => {
       const row = Math.round(offset / this.width);
       const column = offset - row * this.width;
-      return Math.abs(column) <= reach && x + column >= 0 && x + column < this.width && y + row >= 0 && y + row < this.height;
+      return (
+        Math.abs(column) <= reach && x + column >= 0 && x + column < this.width && y + row >= 0 && y + row < this.height
+      );
     };
     const centre = y * this.width + x;
     for (const offset of solid) if (inside(offset)) this.pixels[centre + offset] = colour;
@@ -112,7 +139,11 @@ export class Raster {
       for (let fine = 0; fine < FINE * FINE; fine++) {
         const key = `${shape} ${radius} ${smooth} ${fine}`;
         let stamp = this.stamps.get(key);
-        if (!stamp) this.stamps.set(key, (stamp = this.cut(shape, radius, smooth, ((fine & 3) + 0.5) / FINE, ((fine >> 2) + 0.5) / FINE)));
+        if (!stamp)
+          this.stamps.set(
+            key,
+            (stamp = this.cut(shape, radius, smooth, ((fine & 3) + 0.5) / FINE, ((fine >> 2) + 0.5) / FINE)),
+          );
         all.push(stamp);
       }
     return all;

@@ -45,7 +45,11 @@ export const unmark = (drawing: Drawing): Drawing => ({
 /** Whether a place marks the end of a curve: it is on the last one. */
 export function endsCurve(drawing: Drawing, at: Point, camera: Camera): boolean {
   const last = drawing.points.at(-1);
-  return drawing.points.length > 1 && last !== undefined && Math.hypot(at.x - last.x, at.y - last.y) * camera.zoom <= 2 * CLICK;
+  return (
+    drawing.points.length > 1 &&
+    last !== undefined &&
+    Math.hypot(at.x - last.x, at.y - last.y) * camera.zoom <= 2 * CLICK
+  );
 }
 
 /** Return a path with fewer corners: no place that was left out is farther from it than so many units of the map. */
@@ -70,4 +74,5 @@ function distanceToLine(point: Point, from: Point, to: Point): number {
 }
 
 /** Return the places of a gesture on the map. */
-export const onMap = (camera: Camera, size: Size, places: Point[]): Point[] => places.map((place) => toMap(camera, size, place));
+export const onMap = (camera: Camera, size: Size, places: Point[]): Point[] =>
+  places.map((place) => toMap(camera, size, place));

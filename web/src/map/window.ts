@@ -3,7 +3,17 @@
  * The map of the workbench and the map alone extend it by what else is drawn, and by what pointer and keys do besides.
  */
 
-import { type Camera, type Plane, type Point, type Size, fitCamera, pan, toScreen, zoomAt } from "./camera.ts";
+import {
+  type Camera,
+  type Margins,
+  type Plane,
+  type Point,
+  type Size,
+  fitCamera,
+  pan,
+  toScreen,
+  zoomAt,
+} from "./camera.ts";
 import { type Scene, isVisible } from "./hits.ts";
 import { first, next } from "./keys.ts";
 import { type Looks, Raster } from "./raster.ts";
@@ -18,6 +28,7 @@ export abstract class MapWindow {
   readonly element = document.createElement("div");
   camera: Camera = { x: 0, y: 0, zoom: 1 };
   size: Size = { width: 0, height: 0 };
+  floats: Margins | null = null; // what lies on the map, where its window is wide enough
   protected canvas = document.createElement("canvas");
   protected pointers = new Map<number, Point>();
   protected start: Point | null = null; // where the only pointer went down
@@ -38,6 +49,7 @@ export abstract class MapWindow {
     this.canvas.setAttribute("aria-hidden", "true");
     this.element.append(this.canvas);
     this.ruler.font = FONT;
+    Object.assign(this.element, { view: this }); // for tests: where objects are on the screen
     new ResizeObserver(() => this.resize()).observe(this.element);
     this.listen();
   }
@@ -52,7 +64,8 @@ export abstract class MapWindow {
   protected abstract key(key: string): boolean;
 
   private listen(): void {
-    const on = <K extends keyof HTMLElementEventMap>(event: K, act: (event: HTMLElementEventMap[K]) => void) => this.element.addEventListener(event, act, { passive: false });
+    const on = <K extends keyof HTMLElementEventMap>(event: K, act: (event: HTMLElementEventMap[K]) => void) =>
+      this.element.addEventListener(event, act, { passive: false });
     on("pointerdown", (event) => this.down(event));
     on("pointermove", (event) => this.moved(event));
     on("pointerup", (event) => this.up(event));
@@ -60,10 +73,13 @@ export abstract class MapWindow {
     on("pointerleave", () => this.leave());
     on("wheel", (event) => {
       event.preventDefault();
-      this.look(zoomAt(this.camera, this.size, this.place(event), Math.exp(-event.deltaY * (event.deltaMode ? 0.05 : 0.0015))));
+      this.look(
+        zoomAt(this.camera, this.size, this.place(event), Math.exp(-event.deltaY * (event.deltaMode ? 0.05 : 0.0015))),
+      );
     });
     on("keydown", (event) => {
-      if (!event.ctrlKey && !event.metaKey && !event.altKey && (this.key(event.key) || this.zoomKey(event.key))) event.preventDefault();
+      if (!event.ctrlKey && !event.metaKey && !event.altKey && (this.key(event.key) || this.zoomKey(event.key)))
+        event.preventDefault();
     });
   }
 
@@ -88,12 +104,20 @@ export abstract class MapWindow {
     const isFirst = !this.hasSize;
     this.size = { width, height };
     if (isFirst) this.aim(this.firstCamera());
-    else this.camera = { ...this.camera, zoom: this.chosen.zoom * Math.min(width / this.chosen.width, height / this.chosen.height) };
+    else
+      this.camera = {
+        ...this.camera,
+        zoom: this.chosen.zoom * Math.min(width / this.chosen.width, height / this.chosen.height),
+      };
     this.draw();
   }
 
   protected firstCamera(): Camera {
-    return fitCamera(this.plane, this.size);
+    return this.fit(this.plane);
+  }
+
+  protected fit(plane: Plane): Camera {
+    return fitCamera(plane, this.size, this.floats);
   }
 
   /** Set the camera. In a window of another size all that is seen in this one will be seen. */
@@ -108,7 +132,7 @@ export abstract class MapWindow {
   }
 
   lookAtAll(): void {
-    this.look(fitCamera(this.plane, this.size));
+    this.look(this.fit(this.plane));
   }
 
   zoom(factor: number): void {
@@ -137,7 +161,8 @@ export abstract class MapWindow {
     this.drawn = from;
     if (!same) this.image = this.raster.draw(this.plane, looks, this.camera, this.size, ratio);
     const { width, height } = this.image!;
-    if (this.canvas.width !== width || this.canvas.height !== height) [this.canvas.width, this.canvas.height] = [width, height];
+    if (this.canvas.width !== width || this.canvas.height !== height)
+      [this.canvas.width, this.canvas.height] = [width, height];
     this.canvas.getContext("2d")!.putImageData(this.image!, 0, 0);
   }
 
@@ -152,7 +177,10 @@ export abstract class MapWindow {
 
   protected place(event: MouseEvent): Point {
     const box = this.element.getBoundingClientRect();
-    return { x: event.clientX - box.left - this.element.clientLeft, y: event.clientY - box.top - this.element.clientTop };
+    return {
+      x: event.clientX - box.left - this.element.clientLeft,
+      y: event.clientY - box.top - this.element.clientTop,
+    };
   }
 
   /** A pointer goes down; return where. */

@@ -2,17 +2,11 @@
 
 import { html, nothing } from "lit-html";
 import type { Acts } from "../acts.ts";
-import { coloursOf, hex, levelShape } from "../colour.ts";
-import { fitCamera } from "../map/camera.ts";
-import { shapePath } from "../map/shapes.ts";
-import { axisDirections, project } from "../map/turn.ts";
+import { coloursOf, shapesOf } from "../colour.ts";
 import type { Action } from "../protocol.ts";
-import { type State } from "../store.ts";
+import { type State, rounded } from "../store.ts";
 import { type Html } from "./parts.ts";
-import { svg } from "lit-html";
-
-const MOST_POINTS = 400;
-const SMALL = { width: 96, height: 72 };
+import { smallMap } from "./small.ts";
 
 export function historyPane(state: State, acts: Acts): Html {
   const { study } = state;
@@ -44,7 +38,13 @@ function branch(state: State, acts: Acts, from: number, path: Set<number>): Html
     const { id } = ways[0];
     ways = state.study!.tree.filter(({ parent }) => parent === id);
   }
-  return [...shown, ...ways.map((way) => html`<li><ol class="tree">${node(state, acts, way, path)} ${branch(state, acts, way.id, path)}</ol></li>`)];
+  return [
+    ...shown,
+    ...ways.map(
+      (way) =>
+        html`<li><ol class="tree">${node(state, acts, way, path)} ${branch(state, acts, way.id, path)}</ol></li>`,
+    ),
+  ];
 }
 
 function node(state: State, acts: Acts, action: Action, path: Set<number>): Html {
@@ -52,7 +52,7 @@ function node(state: State, acts: Acts, action: Action, path: Set<number>): Html
   const here = state.study!.here === id;
   return html`<li class=${path.has(id) ? "on-path" : "off-path"}>
     <button class="node" aria-current=${here ? "step" : "false"} @click=${() => void acts.go(id)}>
-      ${fit ? small(state, id) : nothing}<span>${text}${why ? html`<br /><em>${why}</em>` : nothing}${fit ? html`<br /><span class="quiet">stress ${fit.stress_in_words}</span>` : nothing}</span>
+      ${fit ? small(state, id) : nothing}<span>${text}${why ? html`<br /><em>${why}</em>` : nothing}${fit ? html`<br /><span class="quiet">stress ${rounded(fit.shown_stress)}</span>` : nothing}</span>
     </button>
     <span class="node-acts">
       ${fit && id !== state.shown ? html`<button class="plain" @click=${() => void acts.compareWith(state.compare === id ? null : id)}>${state.compare === id ? "Close" : "Beside"}</button>` : nothing}
@@ -61,23 +61,9 @@ function node(state: State, acts: Acts, action: Action, path: Set<number>): Html
   </li>`;
 }
 
-/** A map the size of a stamp. */
 function small(state: State, step: number): Html {
   const map = state.maps.get(step);
-  if (!map || !map.axes.length) return html`<svg class="small" viewBox="0 0 96 72" aria-hidden="true"></svg>`;
-  const p = map.axes.length;
-  const plane = project(map.points, p, axisDirections([0, Math.min(1, p - 1)], p));
-  const camera = { ...fitCamera(plane, SMALL) };
-  const n = plane.xs.length;
-  const every = Math.max(1, Math.ceil(n / MOST_POINTS));
   const column = state.colour === null ? null : (state.columns.get(state.colour) ?? null);
-  const colours = coloursOf(column, n, state.paper);
-  const points: Html[] = [];
-  for (let i = 0; i < n; i += every) {
-    const [x, y] = [48 + (plane.xs[i] - camera.x) * camera.zoom, 36 - (plane.ys[i] - camera.y) * camera.zoom];
-    const shape = column?.levels ? levelShape(column.values[i]) : 0;
-    points.push(svg`<path d=${shapePath(shape)} transform="translate(${x.toFixed(1)} ${y.toFixed(1)}) scale(2.2)" fill=${hex(colours[i])}></path>`);
-  }
-  return html`<svg class="small" viewBox="0 0 96 72" aria-hidden="true">${points}</svg>`;
+  const n = state.labels.length;
+  return smallMap(map?.points, map?.axes.length ?? 0, coloursOf(column, n, state.paper), shapesOf(column, n));
 }
-

@@ -4,7 +4,7 @@ import { html, nothing } from "lit-html";
 import { type Acts, asValue } from "../acts.ts";
 import type { Known } from "../protocol.ts";
 import { memo } from "../memo.ts";
-import { type State, currentFit, everyone, isFitting, searched, textOf } from "../store.ts";
+import { type Fitting, type State, currentFit, everyone, isFitting, searched, textOf } from "../store.ts";
 import { type Html, ROWS, choice, onlyFound, paged, search, tick, typed } from "./parts.ts";
 
 export const TYPES = ["numeric", "nominal", "ordinal", "cyclic:360", "cyclic:24", "spline"];
@@ -15,9 +15,11 @@ export function knownPane(state: State, acts: Acts): Html {
   if (!study) return nothing;
   return html`<section class="pane known" aria-labelledby="known-title">
     <h2 id="known-title">Known</h2>
-    ${study.known.length
-      ? html`<ul class="features">${study.known.map((feature) => row(state, acts, feature))}</ul>`
-      : html`<p class="quiet">Nothing is known yet: the map shows everything. Draw on it what you recognise.</p>`}
+    ${
+      study.known.length
+        ? html`<ul class="features">${study.known.map((feature) => row(state, acts, feature))}</ul>`
+        : html`<p class="quiet">Nothing yet: the map shows everything.</p>`
+    }
     ${fitting(state, acts)}
   </section>`;
 }
@@ -66,30 +68,31 @@ function editor(state: State, acts: Acts, { name, key, type }: Known): Html {
 /** How the next map is fitted. */
 function fitting(state: State, acts: Acts): Html {
   const fit = currentFit(state);
+  const { n_components, adjust, estimator } = state.fitting;
+  const set = (change: Partial<Fitting>) => acts.set({ fitting: { ...state.fitting, ...change } });
   const submit = (event: SubmitEvent) => {
     event.preventDefault();
-    const form = new FormData(event.target as HTMLFormElement);
-    const adjust = form.get("adjust");
-    void acts.fit({ n_components: Number(form.get("p")), estimator: form.get("estimator"), adjust: adjust === "auto" ? "auto" : adjust === "yes" });
+    void acts.fit();
   };
-  const option = (value: string, text: string, chosen: boolean) => html`<option value=${value} ?selected=${chosen}>${text}</option>`;
+  const p = String(n_components ?? fit?.n_components ?? 2);
   return html`<form class="fitting" @submit=${submit}>
-    <h3>Next map</h3>
-    <label class="field"><span>Dimensions</span><input name="p" type="number" min="1" max="10" .value=${String(fit?.n_components ?? 2)} /></label>
-    <label class="field"
-      ><span>Adjusted</span
-      ><select name="adjust">
-        ${option("auto", "if needed", true)} ${option("yes", "yes", false)} ${option("no", "no", false)}
-      </select></label
-    >
-    <label class="field"
-      ><span>Method</span
-      ><select name="estimator">
-        ${option("mds", "scaling", fit?.estimator !== "isomap" && fit?.estimator !== "classical")} ${option("isomap", "Isomap", fit?.estimator === "isomap")}
-        ${option("classical", "closed form", fit?.estimator === "classical")}
-      </select></label
-    >
     <button ?disabled=${isFitting(state)}>Fit a map</button>
-    ${fit ? html`<p class="quiet">This map: ${fit.title}${fit.adjusted ? "" : fit.known.length ? ", not adjusted" : ""}.</p>` : nothing}
+    <details>
+      <summary>How it is fitted</summary>
+      <label class="field"><span>Dimensions</span><input type="number" min="1" max="10" .value=${p} @change=${(event: Event) => set({ n_components: Number(typed(event)) })} /></label>
+      ${choice("Adjusted", ADJUST, adjust, (value) => set({ adjust: value as Fitting["adjust"] }))}
+      ${choice("Method", METHODS, estimator ?? fit?.estimator ?? "mds", (value) => set({ estimator: value }))}
+    </details>
   </form>`;
 }
+
+const ADJUST = [
+  ["auto", "if needed"],
+  ["yes", "yes"],
+  ["no", "no"],
+] as const;
+const METHODS = [
+  ["mds", "scaling"],
+  ["isomap", "Isomap"],
+  ["classical", "closed form"],
+] as const;

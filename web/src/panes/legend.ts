@@ -12,7 +12,7 @@ import { type Html, count, paged } from "./parts.ts";
 import { shapePath } from "../map/shapes.ts";
 
 export function legend(state: State, acts: Acts): Html {
-  if (state.draft?.preview) return html`<p class="legend quiet">Coloured by what was drawn, until it is conditioned on or discarded.</p>`;
+  if (state.draft?.preview) return nothing;
   const colour = state.colour === null ? undefined : state.columns.get(state.colour);
   const shape = state.shape === null ? undefined : state.columns.get(state.shape);
   return html`<div class="legend">
@@ -29,19 +29,33 @@ export function keysOf(state: State): Key[] {
   const own = state.shape === null || state.shape === state.colour;
   const keys: Key[] = [];
   if (colour?.levels) {
-    const rows = colour.levels.map((text, level) => ({ shape: own ? levelShape(level) : 0, colour: levelColour(state.paper, level), text, level }));
+    const rows = colour.levels.map((text, level) => ({
+      shape: own ? levelShape(level) : 0,
+      colour: levelColour(state.paper, level),
+      text,
+      level,
+    }));
     if (counts(colour).at(-1)) rows.push({ shape: 0, colour: missingColour(state.paper), text: "missing", level: -1 });
     keys.push({ name: nameOf(state, state.colour), rows: rows.filter(({ level }) => !state.hiddenLevels.has(level)) });
   } else if (colour) {
     const [low, high] = rangeOf(colour);
-    keys.push({ name: nameOf(state, state.colour), ramp: { colours: stops(state.paper, colour.scale), low: digits(low, high), high: digits(high, low) } });
+    keys.push({
+      name: nameOf(state, state.colour),
+      ramp: { colours: stops(state.paper, colour.scale), low: digits(low, high), high: digits(high, low) },
+    });
   }
-  if (shape?.levels && !own) keys.push({ name: nameOf(state, state.shape), rows: shape.levels.map((text, level) => ({ shape: levelShape(level), colour: null, text })) });
+  if (shape?.levels && !own)
+    keys.push({
+      name: nameOf(state, state.shape),
+      rows: shape.levels.map((text, level) => ({ shape: levelShape(level), colour: null, text })),
+    });
   return keys;
 }
 
-const nameOf = (state: State, key: string | null) => state.study?.columns.find((column) => column.key === key)?.name ?? "";
-const rangeOf = (column: Values): [number, number] => (column.scale === "cycle" ? [0, column.period ?? 1] : extent(column.values));
+const nameOf = (state: State, key: string | null) =>
+  state.study?.columns.find((column) => column.key === key)?.name ?? "";
+const rangeOf = (column: Values): [number, number] =>
+  column.scale === "cycle" ? [0, column.period ?? 1] : extent(column.values);
 
 /** Count the objects of each level; those of none come last. */
 function countLevels({ levels, values }: Values): number[] {
@@ -61,7 +75,8 @@ function levels(state: State, acts: Acts, column: Values, name: string): Html {
       ${sign(own ? levelShape(level) : 0, colour)} ${text} <span class="quiet">${n}</span>
     </button>
   </li>`;
-  const rows = (part: number[]) => html`<ul>${part.map((level) => entry(names[level], level, numbers[level], levelColour(state.paper, level)))}</ul>`;
+  const rows = (part: number[]) =>
+    html`<ul>${part.map((level) => entry(names[level], level, numbers[level], levelColour(state.paper, level)))}</ul>`;
   return html`<h3>${name}</h3>
     ${paged(state, acts, everyLevel(names.length), "level", rows)}
     ${numbers[names.length] ? html`<ul>${entry("missing", -1, numbers[names.length], missingColour(state.paper))}</ul>` : nothing} ${again(names.length, own)}`;
@@ -71,8 +86,10 @@ const [everyLevel, everyShape] = [memo(counting), memo(counting)];
 
 /** Say where levels cannot be told apart. */
 function again(n: number, own: boolean): Html {
-  if (own && n > MOST_SIGNS) return html`<p class="quiet">There are ${MOST_SIGNS} signs: from level ${MOST_SIGNS + 1} on they come again. Put out levels here to tell them apart.</p>`;
-  if (!own && n > MOST_COLOURS) return html`<p class="quiet">There are ${MOST_COLOURS} colours: from level ${MOST_COLOURS + 1} on they come again. With shapes as the colour, ${MOST_SIGNS} levels can be told apart.</p>`;
+  if (own && n > MOST_SIGNS)
+    return html`<p class="quiet">There are ${MOST_SIGNS} signs: from level ${MOST_SIGNS + 1} on they come again. Put out levels here to tell them apart.</p>`;
+  if (!own && n > MOST_COLOURS)
+    return html`<p class="quiet">There are ${MOST_COLOURS} colours: from level ${MOST_COLOURS + 1} on they come again. With shapes as the colour, ${MOST_SIGNS} levels can be told apart.</p>`;
   return nothing;
 }
 
@@ -95,7 +112,8 @@ function gradient(state: State, column: Values, name: string): Html {
 function shapes(state: State, acts: Acts, column: Values, name: string): Html {
   const numbers = countsOfShapes(column);
   const names = column.levels!;
-  const rows = (part: number[]) => html`<ul>${part.map((level) => html`<li>${sign(levelShape(level), "currentColor")} ${names[level]} <span class="quiet">${numbers[level]}</span></li>`)}</ul>`;
+  const rows = (part: number[]) =>
+    html`<ul>${part.map((level) => html`<li>${sign(levelShape(level), "currentColor")} ${names[level]} <span class="quiet">${numbers[level]}</span></li>`)}</ul>`;
   return html`<h3>${name}</h3>
     ${paged(state, acts, everyShape(names.length), "level", rows)}
     ${names.length > SHAPES.length ? html`<p class="quiet">There are ${SHAPES.length} shapes: from level ${SHAPES.length + 1} on they come again.</p>` : nothing}`;

@@ -16,7 +16,7 @@ export function recognisePane(state: State, acts: Acts): Html {
   const { draft } = state;
   return html`<section class="pane" aria-labelledby="recognise-title">
     <h2 id="recognise-title">Recognise</h2>
-    ${draft ? (draft.preview ? form(state, acts, draft, draft.preview) : html`<p>Looking at it …</p>`) : invitation()}
+    ${draft ? form(state, acts, draft) : invitation()}
   </section>`;
 }
 
@@ -28,24 +28,34 @@ const invitation = () => html`<p>What does the map show that nobody told it?</p>
   </ul>
   <p class="quiet">Then name it, and look at what is left when it is known.</p>`;
 
-function form(state: State, acts: Acts, draft: Draft, preview: Preview): Html {
+/** The form stands before its values are there: a name can be typed, and entered, at once. */
+function form(state: State, acts: Acts, draft: Draft): Html {
+  const { from, preview } = draft;
   const submit = (event: Event) => {
     event.preventDefault();
     void acts.condition();
   };
-  // The button is never grey: Enter does nothing in a form whose button is, and it would be until the next frame is drawn.
-  const types = [["", `${preview.type} (by its values)`] as const, ...TYPES.map((type) => [type, type] as const)];
-  return html`<form @submit=${submit}>
-    <p>From ${["lasso", "selection", "groups", "arrow", "curve"].includes(draft.from) ? `your ${draft.from}` : draft.from}.</p>
-    <label class="field"><span>Name</span><input required placeholder="what it is" .value=${draft.name} @input=${(event: Event) => acts.edit({ name: typed(event) })} /></label>
+  // Nothing that was typed is lost by a key.
+  const leave = (event: KeyboardEvent) => event.key === "Escape" && !draft.name && acts.clear();
+  const types = [
+    ["", preview ? `${preview.type} (by its values)` : "by its values"] as const,
+    ...TYPES.map((type) => [type, type] as const),
+  ];
+  return html`<form novalidate @submit=${submit} @keydown=${leave}>
+    <p>From ${["lasso", "selection", "groups", "arrow", "curve"].includes(from) ? `your ${from}` : from}.</p>
+    <label class="field"><span>Name</span><input class="naming" placeholder="what it is" .value=${draft.name} @input=${(event: Event) => acts.edit({ name: typed(event) })} /></label>
     ${draft.groups.length ? groupNames(acts, draft) : nothing}
     <label class="field"><span>Why</span><textarea rows="2" placeholder="what you saw" .value=${draft.why} @input=${(event: Event) => acts.edit({ why: typed(event) })}></textarea></label>
     ${choice("Type", types, draft.type, (type) => acts.edit({ type }))}
-    <p class="knownness">${knownness(preview.known)}</p>
-    ${preview.warnings.map((text) => html`<p class="warning">${text}</p>`)}
-    ${preview.levels ? bars(state, preview) : strip(state, preview)} ${list(state, acts, draft, preview)}
+    ${
+      preview
+        ? html`<p class="knownness">${knownness(preview.known)}</p>
+          ${preview.warnings.map((text) => html`<p class="warning">${text}</p>`)}
+          ${preview.levels ? bars(state, preview) : strip(state, preview)} ${list(state, acts, draft, preview)}`
+        : nothing
+    }
     <div class="actions">
-      <button class="main">Condition on it</button>
+      <button class="main" title="Make it known, and fit a map of what else there is">Condition on it</button>
       <button type="button" @click=${() => acts.clear()}>Discard</button>
     </div>
   </form>`;
@@ -55,8 +65,8 @@ function groupNames(acts: Acts, draft: Draft): Html {
   const rename = (k: number, event: Event) => {
     if (!acts.renameGroup(k, typed(event))) (event.target as HTMLInputElement).value = draft.groupNames[k];
   };
-  return html`${draft.groupNames.map((name, k) => html`<label class="field"><span>Group ${k + 1} (${draft.groups[k].length})</span><input required .value=${name} @change=${(event: Event) => rename(k, event)} /></label>`)}
-    ${draft.preview!.levels?.includes("other") ? html`<p class="quiet">Everything else is in the group “other”.</p>` : nothing}`;
+  return html`${draft.groupNames.map((name, k) => html`<label class="field"><span>Group ${k + 1} (${draft.groups[k].length})</span><input .value=${name} @change=${(event: Event) => rename(k, event)} /></label>`)}
+    ${draft.preview?.levels?.includes("other") ? html`<p class="quiet">Everything else is in the group “other”.</p>` : nothing}`;
 }
 
 function knownness(share: number | null): string {
@@ -88,8 +98,13 @@ function bars(state: State, preview: Preview): Html {
   const most = Math.max(...sizes, 1);
   return html`<figure class="chart">
     <svg viewBox="0 0 300 ${22 * sizes.length}" role="img" aria-label=${preview.levels!.map((level, k) => `${level}: ${sizes[k]}`).join(", ")}>
-      ${sizes.map((size, k) => svg`<rect x="110" y=${22 * k + 4} height="14" width=${(160 * size) / most} fill=${hex(colours[k])}></rect>
-        <text x="104" y=${22 * k + 15} text-anchor="end">${clip(preview.levels![k])}</text><text x=${116 + (160 * size) / most} y=${22 * k + 15}>${size}</text>`)}
+      ${sizes.map(
+        (
+          size,
+          k,
+        ) => svg`<rect x="110" y=${22 * k + 4} height="14" width=${(160 * size) / most} fill=${hex(colours[k])}></rect>
+        <text x="104" y=${22 * k + 15} text-anchor="end">${clip(preview.levels![k])}</text><text x=${116 + (160 * size) / most} y=${22 * k + 15}>${size}</text>`,
+      )}
     </svg>
   </figure>`;
 }
@@ -97,7 +112,11 @@ function bars(state: State, preview: Preview): Html {
 const clip = (text: string) => (text.length > 16 ? `${text.slice(0, 15)}…` : text);
 /** The values, one row per object, to be sorted and corrected. */
 function list(state: State, acts: Acts, draft: Draft, preview: Preview): Html {
-  const list = listed(draft.sort === "value" ? byValue(preview.values) : byName(state.labels), state.labels, state.query);
+  const list = listed(
+    draft.sort === "value" ? byValue(preview.values) : byName(state.labels),
+    state.labels,
+    state.query,
+  );
   const correct = (object: number, text: string) => {
     const corrections = { ...draft.corrections };
     if (text === textOf(preview, object)) delete corrections[object];
@@ -112,10 +131,12 @@ function list(state: State, acts: Acts, draft: Draft, preview: Preview): Html {
         <caption class="hide">Values</caption>
         <thead><tr>${heading("name", "Object")}${heading("value", "Value")}</tr></thead>
         <tbody>
-          ${part.map((object) => html`<tr class=${object in draft.corrections ? "changed" : ""}>
+          ${part.map(
+            (object) => html`<tr class=${object in draft.corrections ? "changed" : ""}>
             <th scope="row">${state.labels[object]}</th>
             <td><input aria-label="Value of ${state.labels[object]}" .value=${draft.corrections[object] ?? textOf(preview, object)} @focus=${() => acts.set({ focus: object })} @change=${(event: Event) => correct(object, typed(event))} /></td>
-          </tr>`)}
+          </tr>`,
+          )}
         </tbody>
       </table>
     </div>`;
@@ -126,10 +147,14 @@ function list(state: State, acts: Acts, draft: Draft, preview: Preview): Html {
 /** Return the objects by their values, the smallest first; those without one come last. */
 export const byValue = memo((values: Float32Array | Float64Array): Uint32Array => {
   const keys = Float64Array.from(values, (value) => (Number.isNaN(value) ? Infinity : value));
-  return everyone(keys.length).slice().sort((a, b) => keys[a] - keys[b]);
+  return everyone(keys.length)
+    .slice()
+    .sort((a, b) => keys[a] - keys[b]);
 });
 
 const byName = memo((labels: string[]): Uint32Array => {
   const { compare } = new Intl.Collator();
-  return everyone(labels.length).slice().sort((a, b) => compare(labels[a], labels[b]));
+  return everyone(labels.length)
+    .slice()
+    .sort((a, b) => compare(labels[a], labels[b]));
 });

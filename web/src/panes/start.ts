@@ -2,17 +2,39 @@
 
 import { html, nothing } from "lit-html";
 import type { Acts } from "../acts.ts";
-import type { Detected, Part, Problem } from "../protocol.ts";
+import type { Corrections, Detected, FoundColumn, Part } from "../protocol.ts";
 import { type Starting, type State, isUnsaved } from "../store.ts";
-import { type Html, bareChoice, choice, count, tick } from "./parts.ts";
+import { type Html, bareChoice, choice, count } from "./parts.ts";
+import { smallMap } from "./small.ts";
 
 const ROLES = [
-  ["dissimilarities", "dissimilarities"],
-  ["features", "features to compare objects by"],
-  ["known", "what is known"],
-  ["table", "further columns"],
-  ["pictures", "pictures"],
+  ["dissimilarities", "how objects differ, pair by pair"],
+  ["features", "columns that describe each object"],
 ] as const;
+const BESIDE = [["table", "further columns of the same objects"]] as const;
+const USES = [
+  ["compare", "compare"],
+  ["known", "known"],
+  ["colour", "colour"],
+  ["ignore", "ignore"],
+] as const;
+const TYPES: Record<string, string> = {
+  numeric: "number",
+  nominal: "category",
+  ordinal: "order",
+  "cyclic:360": "angle",
+  "cyclic:24": "hour",
+  spline: "number, bent",
+};
+const METRICS: Record<string, string> = {
+  seuclidean: "distance, columns standardised",
+  euclidean: "distance, columns as they are",
+  cityblock: "sum of differences",
+  cosine: "angle between rows",
+  correlation: "correlation of rows",
+  braycurtis: "Bray-Curtis",
+  gower: "Gower, for mixed columns",
+};
 
 export function startPane(state: State, acts: Acts): Html {
   const starting = state.starting!;
@@ -28,27 +50,50 @@ export function startPane(state: State, acts: Acts): Html {
     if (files.length) event.preventDefault();
     void acts.addFiles(files);
   };
-  return html`<main class="start" @drop=${drop} @dragover=${(event: DragEvent) => event.preventDefault()} @paste=${paste}>
+  const over = (event: DragEvent) => event.preventDefault();
+  return html`<main class="start" @drop=${drop} @dragover=${over} @paste=${paste}>
     <h1>See what the known features hide</h1>
-    <p>A map of your objects that shows only what is not yet known. Name what you recognise, and look again.</p>
-    <label class="drop"><input type="file" multiple @change=${pick} /><span>Drop files here, paste a table, or choose files: dissimilarities or features, known features, pictures, or a saved study.</span></label>
     ${starting.begin ? question(state, starting.begin, acts) : nothing}
-    ${starting.busy ? html`<p role="status">Working …</p>` : nothing} ${starting.detected ? found(starting, starting.detected, acts) : nothing}
+    ${starting.detected ? found(starting, starting.detected, acts) : invitation(starting, acts, pick)}
+    ${starting.busy ? html`<p role="status" class="quiet">Reading …</p>` : nothing}
+    ${
+      state.study && state.study.n > 0
+        ? html`<p><button class="plain" @click=${() => acts.stay()}>Back to the study</button></p>`
+        : nothing
+    }
+  </main>`;
+}
+
+function invitation(starting: Starting, acts: Acts, pick: (event: Event) => void): Html {
+  return html`<p>A map of your objects that shows only what is not yet known. Name what you see, and look again.</p>
+    <label class="drop">
+      <strong>Drop files here</strong>
+      <span>or paste a table, or</span>
+      <input type="file" multiple @change=${pick} />
+      <span class="quiet">How objects differ, or columns that describe them; pictures of them; a saved study.</span>
+    </label>
     <h2>Or try</h2>
     <ul class="datasets">
-      ${starting.datasets.map(({ name, text, objects }) => html`<li><button ?disabled=${starting.busy} @click=${() => void acts.begin(name)}><strong>${name}</strong><span>${text}</span><span class="quiet">${count(objects, "object")}</span></button></li>`)}
-    </ul>
-    ${state.study && state.study.n > 0 ? html`<p><button class="plain" @click=${() => acts.stay()}>Back to the study</button></p>` : nothing}
-  </main>`;
+      ${starting.datasets.map(
+        ({ name, text, objects }) => html`<li>
+          <button ?disabled=${starting.busy} @click=${() => void acts.begin(name)}>
+            ${smallMap(starting.maps[name], 2)}
+            <strong>${name}</strong><span>${text}</span><span class="quiet">${count(objects, "object")}</span>
+          </button>
+        </li>`,
+      )}
+    </ul>`;
 }
 
 /** Whether the study that is shown may be lost. */
 function question(state: State, begin: () => void, acts: Acts): Html {
+  const title = `“${state.study?.title}”`;
+  const unsaved = isUnsaved(state);
   return html`<div class="warning" role="alert">
-    <p>${isUnsaved(state) ? `“${state.study?.title}” is not saved. If another study begins, it is lost.` : `“${state.study?.title}” was taken away as a file.`}</p>
+    <p>${title} ${unsaved ? "is not saved. If another study begins, it is lost." : "was taken away as a file."}</p>
     <div class="actions">
       <button class="main" @click=${() => void acts.takeAway("study")}>Take it away as a file</button>
-      <button @click=${begin}>${isUnsaved(state) ? "Begin, and lose it" : "Begin"}</button>
+      <button @click=${begin}>${unsaved ? "Begin, and lose it" : "Begin"}</button>
       <button @click=${() => acts.stay()}>Go back to it</button>
     </div>
   </div>`;
@@ -56,59 +101,96 @@ function question(state: State, begin: () => void, acts: Acts): Html {
 
 /** What was found in the files, to be corrected before anything is done with it. */
 function found(starting: Starting, detected: Detected, acts: Acts): Html {
-  const { corrections } = starting;
-  const features = detected.parts.some(({ role }) => role === "features");
-  const metrics = detected.choices.metrics.map((name) => [name, name] as const);
-  const metric = corrections.metric ?? metrics[0]?.[0] ?? "";
-  const labels = [["", "numbers"] as const, ...detected.choices.labels.map((name) => [name, name] as const)];
-  const whole = detected.problems.filter(({ row }) => row === null);
+  const { corrections, busy } = starting;
+  const waits = busy || detected.problems.length > 0;
   return html`<section aria-labelledby="found-title">
     <h2 id="found-title">Found</h2>
-    ${whole.map(({ text }) => html`<p class="warning">${text}</p>`)} ${detected.parts.map((part) => file(part, detected, acts, starting))}
-    ${features
-      ? html`<div class="looks">${choice("Compare by", metrics, metric, (metric) => void acts.correct({ metric }))}
-          ${metric === "euclidean" ? tick("Standardise columns", corrections.standardise, (standardise) => void acts.correct({ standardise })) : nothing}
-          ${choice("Names of objects", labels, corrections.labels ?? "", (column) => void acts.correct({ labels: column || null }))}</div>
-          ${beside(detected, metric)}`
-      : nothing}
+    ${detected.parts.map((part) => file(part, detected, acts, corrections))}
     <div class="actions">
-      <button class="main" ?disabled=${starting.busy || detected.problems.length > 0} @click=${() => void acts.begin()}>Make the first map</button>
+      <button class="main" ?disabled=${waits} @click=${() => void acts.begin()}>Make the first map</button>
       <button @click=${() => acts.dropFiles()}>Other files</button>
     </div>
   </section>`;
 }
 
-/** Say which columns objects are not compared by: a distance takes numbers only. */
-function beside({ parts }: Detected, metric: string): Html {
-  const columns = parts.filter(({ role }) => role === "features").flatMap((part) => part.columns);
-  const others = columns.filter(({ type }) => metric === "gower" ? type.startsWith("cyclic") : !["numeric", "spline"].includes(type)).map(({ name }) => name);
-  if (!others.length || others.length === columns.length) return nothing;
-  const named = others.slice(0, 5).join(", ") + (others.length > 5 ? ` and ${others.length - 5} more` : "");
-  return html`<p class="quiet">Objects are compared by ${count(columns.length - others.length, "column")}; ${named} stand${others.length === 1 ? "s" : ""} beside the map, to colour by.</p>`;
-}
-
-function file(part: Part, detected: Detected, acts: Acts, { corrections }: Starting): Html {
-  const problems = detected.problems.filter((problem) => problem.file === part.file && problem.row !== null);
-  const types = detected.choices.types.map((type) => [type, type] as const);
+function file(part: Part, detected: Detected, acts: Acts, corrections: Corrections): Html {
+  const { name, role, rows, columns } = part;
+  const problems = detected.problems.filter((problem) => problem.file === part.file);
+  const where = (row: number | null, column: number | null) =>
+    row === null ? "" : `Row ${row}${column === null ? "" : `, column ${column}`}: `;
+  const set = (chosen: string) => void acts.correct({ roles: { ...corrections.roles, [part.file]: chosen } });
+  const roles = role === "table" ? [...BESIDE, ...ROLES] : ROLES;
+  const others = part.objects.length < rows ? " …" : "";
+  const size = `${count(rows, "object")}${columns.length ? `, ${count(columns.length, "column")}` : ""}`;
+  if (role === "pictures") return html`<p class="quiet">${name}: a picture</p>`;
   return html`<article>
-    <h3>${part.name}</h3>
-    <p class="quiet">${count(part.rows, "row")}, ${count(part.columns.length, "column")}</p>
-    ${choice("It holds", [...ROLES], part.role, (role) => void acts.correct({ roles: { ...corrections.roles, [part.file]: role } }))}
-    <div class="scroll">
-      <table>
-        <caption class="hide">The beginning of ${part.name}</caption>
-        <thead>
-          <tr><th scope="col">Object</th>${part.columns.map(({ name, type, missing }) => html`<th scope="col">${name}${missing ? html` <span class="missing">${missing} missing</span>` : nothing}
-            ${part.role === "dissimilarities" ? nothing : bareChoice(`Type of ${name}`, types, type, (chosen) => void acts.correct({ types: { ...corrections.types, [name]: chosen } }))}</th>`)}</tr>
-        </thead>
-        <tbody>
-          ${part.head.map((row, r) => html`<tr><th scope="row">${row[0]}</th>${row.slice(1).map((cell, c) => html`<td class=${at(problems, r, c) ? "wrong" : ""}>${cell}</td>`)}</tr>`)}
-        </tbody>
-      </table>
-    </div>
-    ${problems.map(({ row, column, text }) => html`<p class="warning">Row ${row}${column === null ? "" : `, column ${column}`}: ${text}</p>`)}
+    <h3>${name}</h3>
+    <p class="quiet">${size}${part.objects.length ? `: ${part.objects.join(", ")}${others}` : ""}</p>
+    ${role === "study" ? nothing : choice("It holds", roles, role, set)}
+    ${problems.map(({ row, column, text }) => html`<p class="warning">${where(row, column)}${text}</p>`)}
+    ${role === "dissimilarities" ? pairs(part, acts, corrections) : nothing}
+    ${columns.length ? columnsOf(part, detected, acts, corrections) : nothing}
+    ${role === "features" ? comparison(detected, acts, corrections) : nothing}
   </article>`;
 }
 
-/** Whether there is a problem in a cell, counted from 0. */
-const at = (problems: Problem[], row: number, column: number) => problems.some((problem) => problem.row === row + 1 && (problem.column === null || problem.column === column + 1));
+/** What the numbers of pairs mean, and who gave them. */
+function pairs(part: Part, acts: Acts, { alike, rater }: Corrections): Html {
+  const meanings = [["", "less alike"] as const, ["alike", "more alike"] as const];
+  const raters = [["", "detected"] as const, ...part.raters.map((name) => [name, name] as const)];
+  return html`${part.detected ? html`<p class="quiet">${part.detected}</p>` : nothing}
+    <div class="looks">
+      ${choice("Larger means", meanings, alike ? "alike" : "", (value) => void acts.correct({ alike: value !== "" }))}
+      ${
+        part.raters.length
+          ? choice("Raters", raters, rater ?? "", (value) => void acts.correct({ rater: value || null }))
+          : nothing
+      }
+    </div>`;
+}
+
+/** One row per column, with one plain choice each. */
+function columnsOf(part: Part, detected: Detected, acts: Acts, corrections: Corrections): Html {
+  const types = detected.choices.types.map((type) => [type, TYPES[type] ?? type] as const);
+  const uses = part.role === "features" ? USES : USES.filter(([use]) => use !== "compare");
+  const use =
+    ({ name }: FoundColumn) =>
+    (value: string) =>
+      void acts.correct({ uses: { ...corrections.uses, [name]: value } });
+  const type =
+    ({ name }: FoundColumn) =>
+    (value: string) =>
+      void acts.correct({ types: { ...corrections.types, [name]: value } });
+  const listed = (own: string) => (types.some(([value]) => value === own) ? types : [[own, own] as const, ...types]);
+  return html`<div class="scroll" tabindex="0" role="group" aria-label="Columns of ${part.name}">
+    <table class="found">
+      <caption class="hide">Columns of ${part.name}</caption>
+      <thead><tr><th scope="col">Column</th><th scope="col">Use it to</th><th scope="col">It is a</th><th scope="col">Values</th></tr></thead>
+      <tbody>
+        ${part.columns.map(
+          (column) => html`<tr>
+            <th scope="row">${column.name}</th>
+            <td>${bareChoice(`Use of ${column.name}`, uses, column.use, use(column))}</td>
+            <td>${bareChoice(`Type of ${column.name}`, listed(column.type), column.type, type(column))}</td>
+            <td>
+              ${column.values.join(", ")} …
+              ${column.missing ? html`<span class="missing">${column.missing} missing</span>` : nothing}
+            </td>
+          </tr>`,
+        )}
+      </tbody>
+    </table>
+  </div>`;
+}
+
+function comparison({ choices }: Detected, acts: Acts, corrections: Corrections): Html {
+  const metrics = choices.metrics.map((name) => [name, METRICS[name] ?? name] as const);
+  const labels = [
+    ["", "their numbers, or the first column"] as const,
+    ...choices.labels.map((name) => [name, name] as const),
+  ];
+  return html`<div class="looks">
+    ${choice("Compare by", metrics, corrections.metric ?? "seuclidean", (metric) => void acts.correct({ metric }))}
+    ${choice("Names of objects", labels, corrections.labels ?? "", (name) => void acts.correct({ labels: name || null }))}
+  </div>`;
+}

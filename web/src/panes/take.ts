@@ -4,9 +4,9 @@ import { html } from "lit-html";
 import { type Acts, download } from "../acts.ts";
 import { pngOf, svgOf } from "../map/picture.ts";
 import type { MapView } from "../map/map.ts";
-import type { State } from "../store.ts";
+import { type State, currentFit } from "../store.ts";
 import { keysOf } from "./legend.ts";
-import type { Html } from "./parts.ts";
+import { type Html, count } from "./parts.ts";
 
 const FILES = [
   ["report", "Report", "one page that tells what was asked and found"],
@@ -18,9 +18,11 @@ const FILES = [
 
 export function takePane(state: State, acts: Acts, map: MapView): Html {
   const none = state.shown === null;
+  const { title: name = "", n = 0 } = state.study ?? {};
+  const title = `${name ? `${name}: ` : ""}${count(n, "object")}, ${currentFit(state)?.title ?? ""}`;
   const save = (name: string, mime: string, data: Uint8Array) => download({ name, mime, data });
-  const svgFile = () => save("map.svg", "image/svg+xml", new TextEncoder().encode(svgOf(map, keysOf(state))));
-  const pngFile = async () => save("map.png", "image/png", await pngOf(map, keysOf(state)));
+  const svgFile = () => save("map.svg", "image/svg+xml", new TextEncoder().encode(svgOf(map, keysOf(state), title)));
+  const pngFile = async () => save("map.png", "image/png", await pngOf(map, keysOf(state), title));
   return html`<section class="pane" aria-labelledby="take-title">
     <h2 id="take-title">Take away</h2>
     <ul class="plain-list">
