@@ -1,5 +1,8 @@
 """Nothing is overwritten, removed, asked or changed without a word."""
 
+import sys
+from collections import Counter
+
 from unmask.datasets import load_kinship
 from unmask.discovery import Discovery
 
@@ -34,3 +37,19 @@ def test_a_study_is_called_by_its_folder_where_the_file_is_called_like_any_other
     load_kinship().dissimilarities.to_csv("kinship/dissimilarities.csv")
     shell("fit", "kinship/dissimilarities.csv", "--n-init", 1, "--out", "result")
     assert Discovery.load("result").title == "kinship"
+
+
+_opened: Counter[str] = Counter()
+
+
+def _count(event, arguments):
+    if event == "open" and isinstance(arguments[0], str):
+        _opened[arguments[0].rpartition("/")[2]] += 1
+
+
+def test_an_input_file_is_opened_once_to_be_read_and_once_for_its_fingerprint(shell):
+    sys.addaudithook(_count)  # for good: a hook cannot be taken away
+    _opened.clear()
+    shell(*FIT, "--out", "result")
+    assert _opened["dissimilarities.csv"] == _opened["known.csv"] == 2
+    assert _opened["study.json"] <= 2  # before and after the files are written

@@ -1,7 +1,9 @@
 """Examples and reports."""
 
+import json
 import sys
 import types
+from hashlib import sha256
 from pathlib import Path
 
 import numpy as np
@@ -93,3 +95,9 @@ def test_a_real_report(shell):
     page = (shell.folder / "result" / "report.html").read_text(encoding="utf-8")
     assert "<h1><bdi>Kin &amp; kind</bdi></h1>" in page
     assert "script-src" in page
+    digest = sha256((shell.folder / "dissimilarities.csv").read_bytes()).hexdigest()
+    study = json.loads((shell.folder / "result" / "study.json").read_text(encoding="utf-8"))
+    assert study["origin"]["files"][0]["sha256"] == digest
+    step = study["actions"][0]
+    for said in (digest, "random_state=0", step["solver"], study["unmask_version"]):
+        assert said in page

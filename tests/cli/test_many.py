@@ -27,10 +27,9 @@ def many(monkeypatch, tmp_path):
 
 def test_many_objects_go_from_a_table_to_a_report(many, tmp_path):
     done = many("fit", "table.csv", "-m", "euclidean", "-c", "size,kind", *FAST, "--out", "out", "--color", "kind")
-    assert "No table of all pairs is made: 3,000 objects are compared when it is needed." in done.stderr
     assert ", estimated from random pairs, standard error " in done.stdout
     assert not list((tmp_path / "out").glob("dissimilarities*"))
-    places = pd.read_csv("out/embedding.csv", index_col=0)
+    places = pd.read_csv("out/map.csv", index_col=0)[["axis1", "axis2"]]
     pd.read_csv("table.csv", index_col=0).iloc[:5].to_csv("new.csv")
     placed = pd.DataFrame(many.json("place", "out", "new.csv")["placed"]).set_index("label")
     size = np.ptp(places.to_numpy(), axis=0).max()
@@ -41,7 +40,7 @@ def test_many_objects_go_from_a_table_to_a_report(many, tmp_path):
     page = (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
     for words in (
         "features that are compared by the metric euclidean when it is needed",
-        "estimated from random pairs, standard error",
+        "Estimated from random pairs, standard error",
         "stochastic: as asked for",
         "Shown are the pairs of 300 objects, picked at random.",
         "The bootstrap is left out: it needs",
@@ -64,7 +63,7 @@ def test_a_large_file_of_numpy_is_not_read_into_memory(many, tmp_path):
     np.save("D.npy", Metric(dtype="float32").fit_transform(features))
     with no_square(8):
         done = many("fit", "D.npy", *FAST, "--out", "out")
-    assert f"{N:,} x {N:,} square, taken for dissimilarities, which stay in the file" in done.stderr
+    assert f"{N:,} x {N:,} dissimilarities, which stay in the file" in done.stderr
     assert sum(file.stat().st_size for file in (tmp_path / "out").iterdir()) < 1e6
     assert "this command needs a table" in many.refusal("scree", "D.npy")
     np.save("D.npy", np.ones((1100, 1100)))

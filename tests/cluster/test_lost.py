@@ -44,6 +44,7 @@ async def nobody(*_):
     """Start no worker."""
 
 
+@pytest.mark.slow
 def test_all_workers_are_lost(alone, table, monkeypatch):
     D, path, known = table
     same(fitted(path, known, callback=kill_at(alone, 3)), fitted(D, known))  # another is started in its place
@@ -56,7 +57,8 @@ def test_all_workers_are_lost(alone, table, monkeypatch):
         fitted(path, known, callback=kill_at(alone, 3))
 
 
-@pytest.mark.parametrize("another", [pytest.param(True, marks=pytest.mark.slow), False])
+@pytest.mark.slow
+@pytest.mark.parametrize("another", [True, False])
 def test_all_workers_are_lost_between_the_last_task_and_the_gathering_of_results(alone, table, monkeypatch, another):
     D, path, known = table
     calls = 0
@@ -84,6 +86,7 @@ def test_all_workers_are_lost_between_the_last_task_and_the_gathering_of_results
     assert calls >= 4
 
 
+@pytest.mark.slow
 def test_workers_are_found_whatever_the_client_looks_up_at_the_same_time(alone):
     with (
         dask.config.set({"distributed.client.scheduler-info-interval": "1ms"}),

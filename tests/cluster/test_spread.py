@@ -53,7 +53,7 @@ def fitted(estimator, X, known=None, **others):
         return estimator.fit(X, known=known, **others)
 
 
-@pytest.mark.parametrize("form", ["array", "frame"])
+@pytest.mark.parametrize("form", ["array", pytest.param("frame", marks=pytest.mark.slow)])
 def test_features_go_with_the_stochastic_solver(client, features, form, monkeypatch):
     X, known = features
     names = list("abcd")
@@ -84,6 +84,7 @@ def test_new_objects_are_placed_where_they_lie(client, features):
     np.testing.assert_allclose(placed[:40].compute(), mds.transform(X[:40], known=known[:40]), atol=1e-6)
 
 
+@pytest.mark.slow
 def test_double_precision_is_the_same_to_the_tenth_digit(client, features):
     X = features[0].astype(np.float64)
     mine = fitted(quick(solver="stochastic"), da.from_array(X, chunks=(900, 4)))
@@ -137,6 +138,7 @@ def test_a_client_that_is_closed_in_the_middle_is_an_error_in_a_sentence(client,
     assert resumed.stress_path_[0] == pytest.approx(whole.stress_path_[3], rel=1e-8)
 
 
+@pytest.mark.slow
 def test_new_objects_of_a_table_are_placed_in_parts(client, features):
     dd = pytest.importorskip("dask.dataframe")
     frame = pd.DataFrame(features[0][:300], columns=list("abcd"))
@@ -176,6 +178,7 @@ def test_what_joblib_spreads_is_done_by_the_workers(client, features, monkeypatc
     np.testing.assert_allclose(there, here, rtol=1e-10)
 
 
+@pytest.mark.slow
 def test_an_isomap_is_that_of_one_process(client, features):
     X = features[0][:300].astype(np.float64)
     isomap = ConditionalIsomap(n_neighbors=8, n_landmarks=40, n_init=1, random_state=0, max_iter=15)

@@ -60,7 +60,7 @@ def test_a_metric_on_the_fly_is_the_same_fit(client, rng):
     same(fitted(da.from_array(table, chunks=500)), fitted(Metric("euclidean").on_demand(features)))
 
 
-@pytest.mark.parametrize("case", ["sammon", "missing"])
+@pytest.mark.parametrize("case", ["sammon", pytest.param("missing", marks=pytest.mark.slow)])
 def test_weights_and_missing_pairs(client, table, case):
     D, path, known = table
     if case == "sammon":
@@ -106,6 +106,7 @@ def test_one_task_for_each_worker_and_pass(client, table, monkeypatch):
     assert {"unmask-block", "unmask-look", "unmask-coordinates", "unmask-stress"} <= shown
 
 
+@pytest.mark.slow
 def test_progress_and_cancelling_are_as_in_memory(client, table):
     heard = []
 
@@ -119,6 +120,7 @@ def test_progress_and_cancelling_are_as_in_memory(client, table):
     assert [stress for _, stress in heard] == list(stopped.stress_path_)
 
 
+@pytest.mark.slow
 def test_the_client_holds_no_table(client, table, tmp_path):
     n, path = 2 * N, str(tmp_path / "large.zarr")
     zarr.open(path, mode="w", shape=(n, n), chunks=(550, 550), dtype=float)[:] = np.tile(table[0], (2, 2))
@@ -155,13 +157,14 @@ def test_a_worker_without_memory_is_told_which_blocks_would_fit(client, table):
 
     with (
         dask.config.set({"unmask.block-size": 960}),
-        pytest.raises(ClusterError, match=r"blocks of 960 objects .* blocks of 320, .*'unmask.block-size': 320"),
+        pytest.raises(ClusterError, match=r"blocks of 960 objects .* blocks of 320 .*'unmask.block-size': 320"),
     ):
         estimator().fit(greedy)
     with pytest.raises(ClusterError, match=r"blocks of 320 objects .* needs more memory"):
         estimator().fit(greedy)
 
 
+@pytest.mark.slow
 def test_too_few_workers_are_told_how_many_would_do_and_what_else(client, table, monkeypatch):
     huge = da.zeros((200_000, 200_000), chunks=20_000, dtype=np.float32)
     with pytest.raises(
@@ -232,6 +235,7 @@ def test_no_pass_of_a_fit_with_a_killed_worker_takes_half_a_minute(client, table
     assert max(seconds) < 30  # which is promised, and far more than it takes on a machine that is not busy
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kept_on", ["cluster", "memory"])
 def test_a_checkpoint_goes_on_where_the_table_lies_elsewhere(client, table, tmp_path, kept_on):
     D, path, known = table
@@ -245,6 +249,7 @@ def test_a_checkpoint_goes_on_where_the_table_lies_elsewhere(client, table, tmp_
         fitted(D**1.1 if kept_on == "cluster" else da.from_array(D**1.1, chunks=400), known, init=file)
 
 
+@pytest.mark.slow
 def test_what_is_not_symmetric_is_told_how_to_be(client, table):
     D = table[0].copy()
     D[3, 900] += 1.0
@@ -307,6 +312,7 @@ with Client(sys.argv[1], timeout=60):
 """
 
 
+@pytest.mark.slow
 def test_two_processes_on_one_scheduler_do_not_get_each_others_sums(client, table, tmp_path):
     D, path, _ = table
     other = str(tmp_path / "other.zarr")

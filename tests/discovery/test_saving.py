@@ -221,10 +221,10 @@ def full():
 def two(kinship):
     """A study that was saved, and a later one; also another one."""
     study = Discovery(kinship.dissimilarities, table=kinship.known)
-    study.fit(1, estimator="classical")
+    study.fit(2, estimator="classical")
     later = study.branch("later")
     later.adopt("gender", column="gender")
-    later.fit(1, estimator="classical")
+    later.fit(2, estimator="classical")
     return study, later, Discovery(1.0 - np.eye(4), title="other")
 
 

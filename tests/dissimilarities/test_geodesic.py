@@ -76,22 +76,6 @@ def test_hundreds_of_parts_are_joined(rng):
     assert np.isfinite(geodesic.dissimilarities_).all()
 
 
-def test_bad_dissimilarities(kinship):
-    D = kinship.dissimilarities.astype(float)
-    fitted = Geodesic(6, metric="precomputed").fit(D)
-    with pytest.raises(ValueError, match="expecting 14 features"):
-        fitted.transform(D.to_numpy()[:, :13])
-    with pytest.raises(ValueError, match="must be finite and >= 0"):
-        fitted.transform(-D)
-    D.iloc[0, 1] += 5
-    with pytest.raises(ValueError, match="not symmetric"):
-        Geodesic(6, metric="precomputed").fit(D)
-    with pytest.raises(ValueError, match="must be square"):
-        Geodesic(2, metric="precomputed").fit(np.ones((4, 3)))
-    with pytest.raises(ValueError, match="Negative values in data"):
-        Geodesic(2, metric="precomputed").fit(-np.ones((4, 4)))
-
-
 @pytest.mark.parametrize("mutual", [False, True])
 @pytest.mark.filterwarnings("ignore:the neighbourhood graph:unmask.MapWarning")
 def test_fitted_objects_with_many_columns_get_their_own_paths(rng, mutual):

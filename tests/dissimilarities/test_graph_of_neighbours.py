@@ -80,19 +80,6 @@ def test_parts_without_any_edge_between_them(rng):
         Geodesic(8, metric="precomputed").fit(graph)
 
 
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        (lambda graph: graph * -1, "Negative values"),
-        (lambda graph: graph + sp.eye_array(graph.shape[0]), "on the diagonal"),
-        (lambda graph: graph + 1e-3 * (graph != 0).multiply(sp.triu(graph)), "not symmetric"),
-    ],
-)
-def test_lengths_of_edges_are_checked(graph, change, message):
-    with pytest.raises(ValueError, match=message):
-        Geodesic(5, metric="precomputed").fit(sp.csr_array(change(graph)))
-
-
 def test_a_table_with_gaps_still_says_so(rng):
     D = np.abs(np.subtract.outer(np.arange(8.0), np.arange(8.0)))
     D[0, 7] = D[7, 0] = np.nan

@@ -155,18 +155,3 @@ def test_the_same_landmarks_are_drawn_when_a_fit_is_continued(roll, tmp_path):
     whole = clone(unseeded).fit(X, callback=Checkpoint(tmp_path / "fit.npz", every=5))
     resumed = clone(unseeded).set_params(init=tmp_path / "fit.npz").fit(X)
     np.testing.assert_array_equal(resumed.embedding_, whole.embedding_)
-
-
-@pytest.mark.parametrize(
-    ("params", "message"),
-    [
-        ({"n_landmarks": 1}, "n_landmarks=1 must be"),
-        ({"n_landmarks": 801}, "n_landmarks=801 but there are 800 objects; leave it out to use them all"),
-        ({"n_landmarks": 9, "level": "ordinal"}, "level='ordinal' needs all 800 x 800"),
-        ({"n_landmarks": 9, "weights": "curvilinear"}, "weights='curvilinear' needs all 800 x 800"),
-    ],
-)
-def test_what_is_refused(params, message, roll, monkeypatch):
-    monkeypatch.setattr("unmask.kernels._sources.MOST_SQUARED", 799)
-    with pytest.raises(ValueError, match=message):
-        isomap(**params).fit(roll[0])

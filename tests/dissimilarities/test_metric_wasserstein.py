@@ -92,37 +92,6 @@ def test_a_single_place():
     assert not Metric("wasserstein_histogram").fit_transform([[1.0], [2.0]]).any()
 
 
-@pytest.mark.parametrize(
-    ("metric", "X", "params", "message"),
-    [
-        ("wasserstein", [[1.0], []], {}, "object 1 of X has no value at all; leave it out"),
-        ("wasserstein", [[1.0], [np.nan]], {}, "object 1 of X has no value at all"),
-        ("wasserstein", [[1.0], [np.inf]], {}, r"object 1 of X holds infinity \(inf\)"),
-        (
-            "wasserstein",
-            [[1.0], ["a"]],
-            {},
-            "object 1 of X must be a sequence of numbers for metric",
-        ),
-        ("wasserstein", [1.0, 2.0], {}, r"object 0 of X has shape \(\), but metric='wasserstein' compares sequences"),
-        ("wasserstein", [[1.0]], {}, r"Found array with 1 sample\(s\) while a minimum of 2 is required"),
-        ("wasserstein", [[1.0], [2.0]], {"order": 0.5}, r"metric_params\['order'\]=0.5 must be a number of at least 1"),
-        ("wasserstein_histogram", [[1, 2], [0, 0]], {}, "is not defined for object 1 of X: it is all zeros"),
-        ("wasserstein_histogram", [[1, 2], [0, -1]], {}, r"Negative values in data: X holds -1"),
-        ("wasserstein_histogram", [[1, 2], [0, 1]], {"positions": [1]}, r"shape \(1,\) but X has 2 columns"),
-        (
-            "wasserstein_histogram",
-            [[1, 2], [0, 1]],
-            {"positions": [1, np.inf]},
-            "holds inf; each number must be",
-        ),
-    ],
-)
-def test_bad_input(metric, X, params, message):
-    with pytest.raises(ValueError, match=message):
-        Metric(metric, metric_params=params).fit(X)
-
-
 def test_samples_in_a_series_of_polars():
     samples = [[1.0, 2.0], [3.0], [0.0, 4.0, 8.0]]
     found = Metric("wasserstein").fit_transform(pl.Series(samples))

@@ -59,21 +59,6 @@ def test_parts_are_refused_or_missing():
     np.testing.assert_array_equal(D.loc[0, [0, 1, 2]], [0, 1, 2])
 
 
-@pytest.mark.parametrize(
-    ("options", "network", "error", "message"),
-    [
-        ({}, np.ones((3, 3)), TypeError, "X is ndarray; pass a graph of networkx or igraph"),
-        ({}, sp.csr_array(np.ones((3, 4))), ValueError, r"shape \(3, 4\) but must be square"),
-        ({}, sp.csr_array((3, 3)), ValueError, "has no edges"),
-        ({}, sp.csr_array([[0, 1.0], [2.0, 0]]), ValueError, "not symmetric: [12] and [12] for the nodes"),
-        ({}, sp.csr_array([[0, -1.0], [-1.0, 0]]), ValueError, r"edge \(0, 1\) has length .*-1.0"),
-    ],
-)
-def test_what_is_wrong_is_said(options, network, error, message):
-    with pytest.raises(error, match=message):
-        NetworkDissimilarity(**options).fit(network)
-
-
 def test_paths_are_the_same_both_ways_to_the_last_bit(rng):
     network = nx.connected_watts_strogatz_graph(40, 4, 0.3, seed=0)
     nx.set_edge_attributes(network, {edge: rng.random() for edge in network.edges}, "weight")

@@ -3,7 +3,6 @@
 import numpy as np
 import pandas as pd
 import pytest
-import scipy.sparse as sp
 from scipy.spatial.distance import pdist, squareform
 
 from unmask import ConditionalMDS
@@ -235,79 +234,6 @@ def test_integers_and_pandas_own_types_are_taken():
     expected = similarity_to_dissimilarity(S.astype(float), "counts")
     pd.testing.assert_frame_equal(similarity_to_dissimilarity(S, "counts"), expected)
     pd.testing.assert_frame_equal(similarity_to_dissimilarity(S.astype("Int64"), "counts"), expected)
-
-
-# ---- errors
-
-COUNTS = [[4, 2, 0], [2, 9, 3], [0, 3, 4]]
-
-
-def with_cell(S, i, j, value, *, both=True):
-    S = np.array(S, dtype=float)
-    S[i, j] = value
-    if both:
-        S[j, i] = value
-    return table(S)
-
-
-CORRELATIONS = [[1, 0.5, -0.5], [0.5, 1, 0.2], [-0.5, 0.2, 1]]
-
-
-PAIR = r"for the pair \(object 'a', object 'b'\); "
-
-
-@pytest.mark.parametrize(
-    ("S", "method", "options", "message"),
-    [
-        (COUNTS, "pearson", {}, "method='pearson'"),
-        (np.ones((2, 3)), "unit", {}, r"S has shape \(2, 3\)"),
-        (pd.Series([1.0]), "unit", {}, r"S has shape \(1,\)"),
-        (table([["x", 1, 1]] * 3), "unit", {}, "S: column 'a' holds text"),
-        (table(np.eye(3), "aab"), "unit", {}, "S has duplicate labels: 'a'"),
-        (table(np.eye(3)).rename(columns={"c": "d"}), "unit", {}, "the header of S"),
-        (with_cell(CORRELATIONS, 0, 1, np.inf), "correlation", {}, f"S has inf {PAIR}"),
-        (with_cell(CORRELATIONS, 0, 1, 0.4, both=False), "correlation", {}, f"not symmetric: S has 0.4 {PAIR}"),
-        (with_cell(CORRELATIONS, 0, 1, np.nan, both=False), "correlation", {}, f"not symmetric: S has nan {PAIR}"),
-        (with_cell(COUNTS, 0, 1, 3, both=False), "counts", {}, "Did you mean method='confusion'"),
-        (with_cell(CORRELATIONS, 0, 1, 1.5), "correlation", {}, f"S has 1.5 {PAIR}.*from -1 to 1"),
-        (with_cell(CORRELATIONS, 0, 1, -1.5), "cosine", {}, f"S has -1.5 {PAIR}.*from -1 to 1"),
-        (with_cell(CORRELATIONS, 0, 1, -1.5), "absolute_correlation", {}, f"S has -1.5 {PAIR}.*from -1 to 1"),
-        (np.array(CORRELATIONS), "unit", {}, r"S has -0.5 for the pair \(object 0, object 2\); .*from 0 to 1"),
-        (table(COUNTS), "correlation", {}, "S has 4 for .* 1 on the diagonal"),
-        (with_cell(COUNTS, 0, 1, -2), "counts", {}, f"S has -2 {PAIR}"),
-        (with_cell(COUNTS, 1, 1, 0), "counts", {}, "occurrences .*above 0"),
-        (with_cell(COUNTS, 1, 1, np.nan), "counts", {}, "occurrences .*above 0"),
-        (with_cell(COUNTS, 0, 1, 5), "counts", {}, f"S has 5 {PAIR}.*occurrences"),
-        (table(COUNTS), "counts", {"occurrences": [1, 2]}, "occurrences .*one number above 0 per object"),
-        (table(COUNTS), "counts", {"occurrences": [4, 9, 2]}, "S has 3 for"),
-        (table(COUNTS), "counts", {"occurrences": [4, 9, 0]}, "occurrences .*above 0"),
-        (table(-np.eye(3)), "confusion", {}, "S has -1 for"),
-        (
-            table(np.diag([3.0, 0.0, 2.0])),
-            "confusion",
-            {"pseudocount": 0.5},
-            r"\(object 'b', object 'b'\).* no answers",
-        ),
-        (table([[3, 0, 1], [1, 3, 0], [1, 1, 3]]), "confusion", {}, f"S has 0 {PAIR}.*pass a pseudocount"),
-        (table([[2, 1, 1], [1, np.nan, 1], [1, 1, 3]]), "confusion", {}, r"\(object 'b', object 'b'\)"),
-        (table([[2, 3, 1], [4, 3, 1], [1, 1, 3]]), "confusion", {}, f"S has 3 {PAIR}.*more than recognised"),
-        (table(COUNTS), "confusion", {"pseudocount": -1}, "pseudocount=-1"),
-        (with_cell(CORRELATIONS, 0, 1, 3), "standard", {}, f"S has 3 {PAIR}.*below 0"),
-        # A large object does not excuse a small pair.
-        ([[1e12, 0, 0], [0, 1, 3], [0, 3, 1]], "standard", {}, r"S has 3 for the pair \(object 1, object 2\)"),
-        (with_cell(CORRELATIONS, 1, 1, np.nan), "standard", {}, r"\(object 'b', object 'b'\)"),
-        (table(CORRELATIONS), "correlation", {"pseudocount": 1}, "pseudocount belongs to method='confusion'"),
-        (table(COUNTS), "confusion", {"occurrences": [1, 2, 3]}, "occurrences belongs to method='counts'"),
-    ],
-)
-def test_impossible_similarities_are_refused(S, method, options, message):
-    with pytest.raises(ValueError, match=message):
-        similarity_to_dissimilarity(S, method, **options)
-
-
-def test_a_sparse_table_is_refused_because_an_absent_cell_could_mean_two_things():
-    with pytest.raises(TypeError, match="toarray"):
-        similarity_to_dissimilarity(sp.csr_array(np.eye(3)), "counts")
 
 
 def test_the_way_out_of_a_pair_confused_more_than_recognised():

@@ -133,9 +133,9 @@ def test_kept_pairs_are_edges_and_pairs_that_share_a_neighbour():
     assert (with_angles.rank_, without.rank_) == (4, 3)  # enough for an optimum
 
 
-@pytest.mark.parametrize("n", [600, pytest.param(1000, marks=pytest.mark.slow)])
-def test_swiss_roll_is_unrolled(n):
-    X, t = make_swiss_roll(n, random_state=0)
+@pytest.mark.slow
+def test_swiss_roll_is_unrolled():
+    X, t = make_swiss_roll(600, random_state=0)
     arc = (t * np.sqrt(1 + t * t) + np.arcsinh(t)) / 2
     found = MaximumVarianceUnfolding(6).fit(X)
     assert found.violation_ <= 1e-3
@@ -171,7 +171,10 @@ def test_dissimilarities_that_no_coordinates_have_are_said():
     assert found.n_iter_ < 60
 
 
-@pytest.mark.parametrize("data", recordings.ALL)
+SLOW = {"marks": pytest.mark.slow}
+
+
+@pytest.mark.parametrize("data", [pytest.param(d, **({} if d.endswith("run") else SLOW)) for d in recordings.ALL])
 def test_recordings_are_unfolded_within_the_tolerance(data):
     X = recordings.load(data)
     found = MaximumVarianceUnfolding(recordings.neighbours(data)).fit(X)

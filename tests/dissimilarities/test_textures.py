@@ -225,23 +225,3 @@ def test_an_image_that_is_predicted_without_error(rng):
     np.testing.assert_allclose(texture.residual_deviations_[0], 0, atol=1e-12)
     with pytest.raises(ValueError, match="use density='histogram'"):
         TextureDissimilarity(1, standardize=False, density="normal").fit(images)
-
-
-@pytest.mark.parametrize(
-    ("images", "message"),
-    [
-        (np.zeros((20, 20)), "X must hold images"),
-        (pd.DataFrame(np.zeros((20, 20))), "X must hold images"),
-        ([], "X must hold images"),
-        (np.zeros((2, 20, 20, 3)), r"object 0 has shape \(20, 20, 3\)"),
-        ([np.eye(20)], "n_samples=1 images"),
-        ([np.eye(20), np.full((20, 20), np.nan)], "object 1 has NaN"),
-        ([np.eye(20), np.full((20, 20), 0.1)], "object 1 .* all its pixels are equal"),
-        (pd.Series({"a": np.eye(20), "b": np.eye(8)}), r"object 'b' has shape \(8, 8\)"),
-        ([np.eye(20), np.eye(3)], r"object 1 has shape \(3, 3\)"),
-        ([np.eye(20), [["a"] * 20] * 20], "object 1: column '0' holds text"),
-    ],
-)
-def test_bad_images(images, message):
-    with pytest.raises(ValueError, match=message):
-        TextureDissimilarity().fit(images)

@@ -6,15 +6,11 @@ import warnings
 import numpy as np
 import pandas as pd
 import pytest
-from sklearn.preprocessing import StandardScaler
 
 from unmask import (
     ConditionalClassicalMDS,
     ConditionalIsomap,
     ConditionalMDS,
-    ConditionalTSNE,
-    ConditionalUMAP,
-    GeneralMDS,
     MapWarning,
     MissingDissimilarityWarning,
 )
@@ -176,42 +172,3 @@ def test_a_study_of_features(animals):
     np.testing.assert_array_equal(study.dissimilarities, Metric("gower").fit_transform(animals))
     with pytest.raises(ValueError, match="'gowers' is not known; did you mean 'gower'"):
         Discovery(animals, metric="gowers")
-
-
-# ---- what is no metric
-
-
-@pytest.mark.parametrize(
-    "make",
-    [
-        ConditionalMDS,
-        ConditionalIsomap,
-        ConditionalClassicalMDS,
-        GeneralMDS,
-        ConditionalTSNE,
-        ConditionalUMAP,
-        Geodesic,
-        MaximumEntropyUnfolding,
-        Metric,
-    ],
-)
-def test_a_misspelt_name_is_answered_with_those_that_are_near(X, make):
-    with pytest.raises(ValueError, match=r"metric='euclidian' is not known; did you mean 'euclidean' or"):
-        make(metric="euclidian").fit(X)
-    with pytest.raises(ValueError, match="metric=7 is not known; give one of aitchison, "):
-        make(metric=7).fit(X)
-
-
-@pytest.mark.parametrize(
-    ("metric", "params", "message"),
-    [
-        (Geodesic(), {"p": 3}, r"metric_params=\{'p': 3\} with metric=Geodesic\(\): a transformer has parameters of"),
-        ("precomputed", {"p": 3}, r"metric_params=\{'p': 3\} means nothing with metric='precomputed'"),
-        ("minkowski", {"q": 3}, r"metric_params has 'q', which metric='minkowski' does not take"),
-        (Geodesic, None, r"metric=Geodesic is a class; pass an object of it, metric=Geodesic\(\)"),
-        (StandardScaler(), None, r"metric=StandardScaler\(\) returned shape \(30, 4\), not a table of diss"),
-    ],
-)
-def test_what_is_no_metric_is_refused(X, metric, params, message):
-    with pytest.raises(ValueError, match=message):
-        ConditionalMDS(metric=metric, metric_params=params).fit(X)

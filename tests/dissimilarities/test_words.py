@@ -7,7 +7,6 @@ from collections import Counter
 
 import numpy as np
 import pandas as pd
-import polars as pl
 import pytest
 from scipy.spatial.distance import cdist
 from sklearn import config_context
@@ -189,6 +188,7 @@ def test_word2vec_reads_a_long_text_to_its_end(rng):
     assert D[same].max() < D[~same].min()
 
 
+@pytest.mark.slow
 def test_word2vec_does_not_depend_on_the_interpreter(rng):
     pytest.importorskip("gensim")
     code = (
@@ -213,27 +213,3 @@ def test_word2vec_without_gensim(monkeypatch, rng):
     monkeypatch.setitem(sys.modules, "gensim.models", None)
     with pytest.raises(ImportError, match=r"needs the package 'gensim', .* pip install 'unmask\[words\]'"):
         WordDissimilarity(3, model="cbow").fit(SEA, text=two_topics(rng))
-
-
-TEXT = ["the cat drinks milk", "the dog drinks water"] * 5
-
-
-@pytest.mark.parametrize(
-    ("words", "text", "message"),
-    [
-        ("cat", TEXT, "X must be a list"),
-        ([["cat"]], TEXT, "X must be a list"),
-        (["cat", 3], TEXT, "X must be a list"),
-        ([], TEXT, "X must be a list"),
-        (pd.DataFrame({"cat": ["dog"]}), TEXT, "X must be a list"),
-        (pl.DataFrame({"cat": ["dog"]}), TEXT, "X must be a list"),
-        (["cat", "dog", "Cat"], TEXT, "X has words more than once: 'cat', 'Cat'"),
-        (["cat"], None, "text must be a list"),
-        (["cat"], ["a", ["b"]], "text must be a list"),
-        (["cat"], pd.DataFrame({"verse": TEXT}), "text must be a list"),
-        (["cat"], "", "n_components=3 must be below 0"),
-    ],
-)
-def test_bad_input(words, text, message):
-    with pytest.raises(ValueError, match=message):
-        WordDissimilarity(3).fit(words, text=text)

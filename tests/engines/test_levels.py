@@ -97,9 +97,9 @@ def test_disparities_have_the_dissimilarities_sum_of_squares_however_small_the_m
 @pytest.mark.parametrize(("level", "ties"), CASES)
 def test_what_does_not_depend_on_the_level_is_the_table_engines(make, level, ties):
     engine, _, _ = make(level, ties, "array and missing")
-    table = TableEngine(engine._pairs, Workers(1))
+    table = TableEngine(engine.pairs, Workers(1))
     assert isinstance(engine.graph, TableGraph)
-    assert engine.graph.pairs is engine._pairs
+    assert engine.graph.pairs is engine.pairs
     assert (engine.n, engine.scale, engine.total) == (table.n, table.scale, table.total)
     assert engine.one_thread is table.one_thread
 

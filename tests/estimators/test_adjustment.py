@@ -48,19 +48,6 @@ def test_the_share_shown_is_that_of_the_axes_kept(data):
     assert classical.shown_share_ == pytest.approx(squares[0] / squares.sum(), rel=1e-9)
 
 
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"adjust": "yes"}, "adjust='yes' is not one of False, True, 'auto'"),
-        ({"adjust": 1}, "adjust=1 is not one of"),
-        ({"adjust": True, "orthogonal": True}, "adjust=True with orthogonal=True.*set orthogonal=False"),
-    ],
-)
-def test_options_that_cannot_be_are_refused(data, options, message):
-    with pytest.raises(ValueError, match=message):
-        ConditionalMDS(metric="precomputed", **options).fit(data[0])
-
-
 @pytest.mark.parametrize("options", [{"adjust": "auto", "orthogonal": True}, {"adjust": np.True_}])
 def test_automatic_adjustment_gives_way_to_an_orthogonal_map(data, options):
     ConditionalMDS(metric="precomputed", n_init=1, **options).fit(data[0])

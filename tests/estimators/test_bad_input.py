@@ -1,4 +1,4 @@
-"""Bad input gets a sentence that names the argument, the value and the way out."""
+"""Bad input gets an error that names the argument; what only looks bad is taken."""
 
 import numpy as np
 import pandas as pd
@@ -10,9 +10,8 @@ from unmask import ConditionalClassicalMDS, ConditionalMDS, KnownFeatureWarning,
 
 
 def fit(D, known=None, weights=None, **options):
-    return ConditionalMDS(**({"metric": "precomputed", "n_init": 2, "random_state": 0} | options)).fit(
-        D, known=known, weights=weights
-    )
+    options = {"metric": "precomputed", "n_init": 1, "random_state": 0} | options
+    return ConditionalMDS(**options).fit(D, known=known, weights=weights)
 
 
 @pytest.fixture
@@ -25,127 +24,191 @@ def V(kinship):
     return kinship.known[["gender", "degree"]].astype(float)
 
 
-def refused(message, *arguments, **options):
-    with pytest.raises(ValueError, match=message):
-        fit(*arguments, **options)
+def with_pair(D, value, other=None, pair=("Son", "Uncle")):
+    """Return a table with another value for a pair, and perhaps another one for the pair in the other order."""
+    D = D.copy()
+    D.loc[pair], D.loc[pair[::-1]] = value, value if other is None else other
+    return D
 
 
-# ---- dissimilarities
+def in_parts(D, value, n=7):
+    """Return a table with a value between the first n objects and the others."""
+    D = D.copy()
+    D.iloc[:n, n:] = D.iloc[n:, :n] = value
+    return D
 
 
-def test_missing_dissimilarities_are_counted_in_one_warning(D):
+U0 = np.random.default_rng(0).standard_normal((14, 2))
+RANDOM = np.random.default_rng(1).standard_normal((5, 6))
+W = np.ones((14, 14))
+BAD_W = pd.DataFrame(W).set_axis(range(14)).pipe(in_parts, 0.0)
+LOPSIDED = W.copy()
+LOPSIDED[0, 1] = 2
+
+# A call with bad input, and the words that its error must have: the argument, the place, or the way out.
+ERRORS = {
+    "no dissimilarity of an object": (lambda D, _: fit(in_parts(D, np.nan, 1)), "object 'Aunt' has no dissimilarity"),
+    "groups": (lambda D, _: fit(in_parts(D, np.nan)), r"2 groups.*7 objects \('Aunt'.*7 objects \('Grandson'"),
+    "infinite": (lambda D, _: fit(with_pair(D, np.inf)), r"\(object 'Son', object 'Uncle'\).*NaN"),
+    "infinite without labels": (lambda D, _: fit(with_pair(D, -np.inf).to_numpy()), r"\(object 12, object 13\)"),
+    "negative": (lambda D, _: fit(with_pair(D, -3)), r"-3 .*\(object 'Son', object 'Uncle'\).*similarities"),
+    "not symmetric": (lambda D, _: fit(with_pair(D, 61, 59)), r"61 and 59.*\(D \+ D\.T\) / 2"),
+    "one side missing": (lambda D, _: fit(with_pair(D, np.nan, 59)), "not symmetric: nan and 59"),
+    "diagonal": (lambda D, _: fit(with_pair(D, 1.0, pair=("Mother", "Mother"))), "diagonal, for object 'Mother'"),
+    "only zeros": (lambda D, _: fit(D * 0), "all dissimilarities are zero"),
+    "two objects": (lambda D, _: fit(D.iloc[:2, :2]), "n_samples=2 objects"),
+    "two rows": (lambda *_: ConditionalMDS().fit(np.ones((2, 4))), "n_samples=2 objects"),
+    "text": (lambda D, _: fit(with_pair(D.astype(object), "eighty")), "column 'Son' holds text.*'eighty'"),
+    "numbers as text": (lambda D, _: fit(D.astype(str)), "dissimilarities: column 'Aunt' holds text"),
+    "labels in a later column": (lambda D, _: fit(D.reset_index().iloc[:, :14]), "read it as the index"),
+    "not square": (lambda D, _: fit(D.iloc[:, :13]), r"shape \(14, 13\).*metric='euclidean'"),
+    "one row": (lambda D, _: fit(D["Aunt"]), "1 dimension"),
+    "other columns": (lambda D, _: fit(D.rename(columns={"Uncle": "Oncle"})), "'Uncle' missing from.*'Oncle'"),
+    "duplicate labels": (lambda D, _: fit(D.rename(index={"Uncle": "Aunt"})), "duplicate labels: 'Aunt'"),
+    "missing features": (lambda *_: ConditionalMDS().fit([[0.0, np.nan], [1, 2], [2, 3]]), "NaN"),
+    "other labels of known": (lambda D, V: fit(D, V.rename({"Uncle": "Oncle"})), "'Uncle' missing from known, 'Oncle'"),
+    "duplicate labels of known": (lambda D, V: fit(D, V.rename({"Uncle": "Aunt"})), "known has duplicate labels"),
+    "rows of known": (lambda D, V: fit(D, V.to_numpy()[:13]), "known has 13 rows but there are 14 objects"),
+    "text in known": (lambda D, V: fit(D, V.astype(str).iloc[:, :1]), "known: column 'gender' holds text"),
+    "text for numbers": (
+        lambda D, V: fit(D, V.assign(gender="f"), known_types={"gender": "numeric"}),
+        "known: column 'gender' holds text",
+    ),
+    "dates": (lambda D, V: fit(D, V.assign(born=pd.Timestamp("2000-01-01"))), "known: column 'born' holds dates"),
+    "infinite known": (lambda D, V: fit(D, V.assign(degree=np.inf)), "known has an infinite value in column 'degree'"),
+    "empty known": (lambda D, V: fit(D, V.assign(degree=np.nan)), "known has no value at all in column 'degree'"),
+    "names of known": (lambda D, V: fit(D, V.set_axis(["a", "a"], axis=1)), "known has duplicate column names: 'a'"),
+    "a cube": (lambda D, _: fit(D, np.ones((14, 2, 2))), "known has 3 dimensions"),
+    "components": (lambda D, V: fit(D, V, n_components=12), "leave at most n_components=11"),
+    "known features": (
+        lambda D, _: fit(D.iloc[:5, :5], RANDOM, n_components=0, coef="diagonal"),
+        "6 known features are too many",
+    ),
+    "nothing to fit": (lambda D, _: fit(D, n_components=0), "n_components=0.*pass known"),
+    "groups of coef": (lambda D, V: fit(D, V, coef=[["gender"]]), "coef|must name every known column exactly once"),
+    "unknown in coef": (lambda D, V: fit(D, V, coef=[["gender"], ["dgree"]]), "coef names 'dgree'"),
+    "shape of weights": (lambda D, _: fit(D, weights=np.ones((3, 3))), r"shape \(3, 3\) but there are 14 objects"),
+    "shape of sparse weights": (lambda D, _: fit(D, weights=sp.eye(3)), r"shape \(3, 3\) but there are 14 objects"),
+    "a scheme in fit": (lambda D, _: fit(D, weights="sammon"), "weights='sammon', a scheme"),
+    "a scheme and an array": (
+        lambda D, _: ConditionalMDS(metric="precomputed", weights="sammon").fit(D, weights=W),
+        "choose one of them",
+    ),
+    "an array as parameter": (lambda D, _: ConditionalMDS(weights=W).fit(D), "weights is an array"),
+    "a misspelt scheme": (lambda D, _: ConditionalMDS(weights="samon").fit(D), "weights='samon'"),
+    "lopsided weights": (lambda D, _: fit(D, weights=LOPSIDED), "weights is not symmetric: 2 and 1"),
+    "lopsided sparse weights": (lambda D, _: fit(D, weights=sp.csr_matrix(LOPSIDED)), "weights is not symmetric"),
+    "weights of zero": (lambda D, _: fit(D, weights=0 * W), "weights are all zero"),
+    "sparse weights of zero": (lambda D, _: fit(D, weights=sp.csr_matrix((14, 14))), "weights are all zero"),
+    "groups of weights": (lambda D, _: fit(D, weights=BAD_W.to_numpy()), "2 groups .* all weights are zero"),
+    "groups of sparse weights": (lambda D, _: fit(D, weights=sp.csr_matrix(BAD_W)), "2 groups .* all weights are zero"),
+    "parts of init": (lambda D, V: fit(D, V, init=(U0, np.eye(2), 1)), "init has 3 parts"),
+    "shape of init": (lambda D, V: fit(D, V, init=(U0, np.eye(3))), r"init has shapes \(14, 2\) and \(3, 3\)"),
+    "NaN in init": (lambda D, V: fit(D, V, init=(U0 * np.nan, np.eye(2))), "init holds NaN"),
+    "constant init": (lambda D, V: fit(D, V, init=(U0 * 0, np.eye(2))), "init has a constant column"),
+    "zeros in init": (lambda D, V: fit(D, V, init=(U0, np.zeros((2, 2)))), "init has .*zeros in B0"),
+    "blocks of init": (lambda D, V: fit(D, V, init=(U0, W[:2, :2]), coef="diagonal"), "init .*do not share a block"),
+}
+# Values of parameters of ConditionalMDS that are refused by name.
+PARAMETERS = [
+    *({"n_components": value} for value in (-1, 2.5, True)),
+    *({"coef": value} for value in ("block", 3, ["a", "b"])),
+    *({"n_init": value} for value in (0, "many", 1.5)),
+    *({"tol": value} for value in (-1e-3, np.nan, "x")),
+    *({"adjust": value} for value in ("yes", 1)),
+    *({"init": value} for value in ("pca", 3)),
+    {"solver": "newton"},
+    {"max_iter": 0},
+    {"orthogonal": "no"},
+    {"verbose": "x"},
+    {"n_jobs": 0},
+    {"level": "nominal"},
+    {"ties": "tertiary"},
+    {"metric_params": {"p": 1}},
+    {"n_init": 4, "init": "closed-form"},
+    {"adjust": True, "orthogonal": True},
+]
+# What new objects are refused for.
+NEW = {
+    "no known": (lambda mds, D, _: mds.transform(D), "known is needed: the map was fitted given gender, degree"),
+    "fewer columns": (lambda mds, D, V: mds.transform(D, known=V[["gender"]]), "known has columns"),
+    "columns without names": (lambda mds, D, V: mds.transform(D, known=V.to_numpy()[:, :1]), "known has columns"),
+    "fewer dissimilarities": (lambda mds, D, V: mds.transform(D.to_numpy()[:, :13], known=V), "14 features"),
+    "negative": (lambda mds, D, V: mds.transform(-D.to_numpy(), known=V), "in row 0, column 1; .*>= 0"),
+    "text": (lambda mds, D, V: mds.transform(with_pair(D.astype(object), "x"), known=V), "column 'Son' holds text"),
+    "no dissimilarity": (lambda mds, D, V: mds.transform(D * np.nan, known=V), "new object 0"),
+    "other labels": (lambda mds, D, V: mds.transform(D.rename(columns={"Uncle": "Oncle"}), known=V), "labels"),
+}
+
+
+@pytest.mark.filterwarnings("ignore::unmask.MissingDissimilarityWarning")
+@pytest.mark.parametrize("name", ERRORS)
+def test_bad_data_are_refused(D, V, name):
+    call, words = ERRORS[name]
+    with pytest.raises(ValueError, match=words):
+        call(D, V)
+
+
+@pytest.mark.parametrize("options", PARAMETERS, ids=str)
+def test_bad_parameters_are_refused(D, options):
+    name = next(iter(options))
+    with pytest.raises(ValueError, match=f"{name}="):
+        fit(D, **options)
+
+
+@pytest.mark.parametrize("name", NEW)
+def test_bad_new_objects_are_refused(D, V, name):
+    call, words = NEW[name]
+    with pytest.raises(ValueError, match=words):
+        call(fit(D, V), D, V)
+
+
+def test_a_map_without_known_features_takes_none(D, V):
+    with pytest.raises(ValueError, match="fitted without known features"):
+        ConditionalClassicalMDS(metric="precomputed").fit(D).transform(D, known=V)
+
+
+@pytest.mark.parametrize("value", [-1.0, np.nan, np.inf])
+@pytest.mark.parametrize("form", [np.asarray, sp.csr_matrix])
+def test_a_bad_weight_is_named_by_its_pair(D, value, form):
+    bad = W.copy()
+    bad[2, 3] = bad[3, 2] = value
+    with pytest.raises(ValueError, match=r"weights has .*\(object 'Daughter', object 'Father'\)"):
+        fit(D, weights=form(bad))
+
+
+def test_a_failed_fit_leaves_no_fitted_estimator(D, V):
+    mds = fit(D, V)
+    with pytest.raises(ValueError, match="known has 13 rows"):
+        mds.fit(D, known=V.iloc[:13])
+    with pytest.raises(NotFittedError):
+        mds.transform(D, known=V)
+
+
+# ---- what is taken
+
+
+def test_missing_dissimilarities_are_counted_in_one_warning_at_the_users_line(D):
     D.iloc[0, 1] = D.iloc[1, 0] = D.iloc[3, 5] = D.iloc[5, 3] = np.nan
     for method in ("fit", "fit_transform"):
-        mds = ConditionalMDS(metric="precomputed", n_init=2)
-        with pytest.warns(MissingDissimilarityWarning, match=r"2 of 91 pairs have no dissimilarity \(NaN\)") as caught:
+        mds = ConditionalMDS(metric="precomputed", n_init=1)
+        with pytest.warns(MissingDissimilarityWarning, match="2 of 91 pairs") as caught:
             getattr(mds, method)(D)
         assert len(caught) == 1
-        assert caught[0].filename == __file__  # the warning points at the user's line
+        assert caught[0].filename == __file__
     assert np.isfinite(mds.embedding_).all()
 
 
-@pytest.mark.parametrize("labelled", [True, False])
-def test_an_object_without_any_dissimilarity_is_named(D, labelled):
-    D.loc["Niece"] = D["Niece"] = np.nan
-    data, name = (D, "object 'Niece'") if labelled else (D.to_numpy(), "object 10")
-    with pytest.warns(MissingDissimilarityWarning):
-        refused(f"{name} has no dissimilarity to any other object left", data)
-
-
-def test_groups_between_which_all_dissimilarities_are_missing_are_listed(D):
-    D.iloc[:7, 7:] = D.iloc[7:, :7] = np.nan
-    with pytest.warns(MissingDissimilarityWarning):
-        refused(
-            r"2 groups between which all dissimilarities are missing: 7 objects \('Aunt'.*7 objects \('Grandson'", D
-        )
-
-
-@pytest.mark.parametrize("value", [np.inf, -np.inf])
-def test_infinite_dissimilarities_name_the_first_pair(D, value):
-    D.loc["Son", "Uncle"] = D.loc["Uncle", "Son"] = value
-    refused(rf"has {value:g} for the pair \(object 'Son', object 'Uncle'\); replace it, or use NaN", D)
-    refused(rf"has {value:g} for the pair \(object 12, object 13\)", D.to_numpy())
-
-
-def test_negative_dissimilarities_name_the_first_pair(D):
-    D.loc["Son", "Uncle"] = D.loc["Uncle", "Son"] = -3
-    refused(r"has -3 for the pair \(object 'Son', object 'Uncle'\).*Are these similarities", D)
-
-
-def test_asymmetry_names_the_pair_and_the_way_out(D):
-    D.loc["Son", "Uncle"] += 2
-    refused(r"not symmetric: 61 and 59 for the pair \(object 'Son', object 'Uncle'\); .*\(D \+ D\.T\) / 2", D)
-    averaged = fit((D + D.T) / 2)
-    D.loc["Son", "Uncle"] = D.loc["Uncle", "Son"] = 60
-    assert averaged.stress_ == pytest.approx(fit(D).stress_, rel=1e-12)
-
-
-def test_one_sided_missing_is_asymmetry(D):
-    D.loc["Son", "Uncle"] = np.nan
-    refused(r"not symmetric: nan and 59.*fill in the missing one", D)
-
-
-def test_rounding_level_asymmetry_and_diagonal_are_tolerated(D):
+def test_asymmetry_and_a_diagonal_of_rounding_are_taken(D):
     D = D.to_numpy()
     rounded = D * (1 + 1e-13 * np.random.default_rng(0).standard_normal(D.shape))
     np.fill_diagonal(rounded, 1e-12)
     assert fit(rounded).stress_ == pytest.approx(fit(D).stress_, rel=1e-9)
 
 
-@pytest.mark.parametrize("value", [1.0, -1.0])
-def test_non_zero_diagonal_names_the_object(D, value):
-    D.loc["Mother", "Mother"] = value
-    refused(f"has {value:g} on the diagonal, for object 'Mother'", D)
-
-
-def test_all_zero_dissimilarities_are_refused():
-    refused("all dissimilarities are zero", np.zeros((5, 5)))
-
-
-@pytest.mark.parametrize("n", [1, 2])
-def test_too_few_objects_are_refused(n):
-    refused(f"n_samples={n} objects; a map needs at least 3", np.ones((n, n)) - np.eye(n))
-    with pytest.raises(ValueError, match=f"n_samples={n} objects; a map needs at least 3"):
-        ConditionalMDS().fit(np.ones((n, 4)))
-
-
-def test_too_many_components_state_the_maximum(D, V):
-    refused("14 objects and 2 known features leave at most n_components=11", D, V, n_components=12)
+def test_the_most_components_and_equal_objects_are_taken(D, V):
     assert fit(D, V, n_components=11).embedding_.shape == (14, 11)
-
-
-def test_too_many_known_features_are_refused(rng):
-    D = np.abs(np.subtract.outer(range(5), range(5))) * 1.0
-    refused(
-        "6 known features are too many for 5 objects; keep at most 4",
-        D,
-        rng.standard_normal((5, 6)),
-        n_components=0,
-        coef="diagonal",
-    )
-
-
-def test_nothing_to_fit_is_refused(D):
-    refused("pass known, or n_components >= 1", D, n_components=0)
-
-
-def test_text_names_the_column(D):
-    D = D.astype(object)
-    D.loc["Aunt", "Son"] = "eighty"
-    refused("dissimilarities: column 'Son' holds text .*'eighty'", D)
-    refused("dissimilarities: column '12' holds text", D.to_numpy())
-    with pytest.raises(ValueError, match="column 'Son' holds text"):
-        fit(D.replace("eighty", 80.0).astype(float)).transform(D)
-
-
-def test_numbers_written_as_text_are_text(D, V):
-    refused("dissimilarities: column 'Aunt' holds text .*'0.0'", D.astype(str))
-    refused("dissimilarities: column '0' holds text", D.to_numpy().astype(str))
-    refused("known: column 'gender' holds text .'1.0'. that reads as numbers", D, V.astype(str).iloc[:, :1])
-
-
-def test_dates_are_no_numbers(D, V):
-    refused("known: column 'born' holds dates or times", D, V.assign(born=pd.Timestamp("2000-01-01")))
+    assert np.isfinite(fit(np.block([[D.to_numpy()] * 2] * 2)).stress_)
 
 
 def test_pandas_nullable_types_and_masked_arrays_mark_missing(D, V):
@@ -169,42 +232,9 @@ def test_labels_that_are_numbers_in_one_place_and_text_in_another_are_matched(D,
     assert aligned.stress_ == pytest.approx(fit(D, V).stress_, rel=1e-12)
 
 
-def test_text_is_refused_but_for_a_first_column_with_labels(D):
-    with_labels = D.reset_index()
-    assert list(fit(with_labels).object_names_) == list(D.index)
-    refused("column 'index' holds text .*read it as the index", with_labels[["Aunt", "index", *D.columns[1:]]])
-    refused("column 'index' holds text .*read it as the index", with_labels.iloc[:, :14])
-
-
-def test_not_square_shows_the_shape_and_the_way_out(D):
-    refused(r"shape \(14, 13\) but must be square.*metric='euclidean'", D.iloc[:, :13])
-    with pytest.raises(ValueError, match="1 dimension and 14 entries"):
-        fit(D["Aunt"])
-
-
-def test_labels_of_rows_and_columns_must_agree(D):
-    refused("'Uncle' missing from.*'Oncle' not among the objects", D.rename(columns={"Uncle": "Oncle"}))
-    refused("duplicate labels: 'Aunt'", D.rename(index={"Uncle": "Aunt"}))
-    assert fit(D.reset_index(drop=True)).stress_per_point_.index[0] == "Aunt"
-    assert fit(D.set_axis(range(14), axis=1)).stress_per_point_.index[0] == "Aunt"
-
-
-def test_duplicates_among_objects_are_fine(D):
-    doubled = np.block([[D.to_numpy()] * 2] * 2)
-    assert np.isfinite(fit(doubled).stress_)
-
-
-# ---- known features
-
-
-def test_labels_of_known_must_match(D, V):
-    refused("'Uncle' missing from known, 'Oncle' not among the objects.*to_numpy", D, V.rename({"Uncle": "Oncle"}))
-    refused("known has duplicate labels: 'Aunt'", D, V.rename({"Uncle": "Aunt"}))
-
-
-def test_another_number_of_rows_gives_both_counts(D, V):
-    refused("known has 13 rows but there are 14 objects.*'Uncle'", D, V.iloc[:13])
-    refused("known has 13 rows but there are 14 objects; pass one row per object", D, V.to_numpy()[:13])
+def test_labels_are_read_from_wherever_they_are(D):
+    for table in (D.reset_index(), D.reset_index(drop=True), D.set_axis(range(14), axis=1)):
+        assert list(fit(table).object_names_) == list(D.index)
 
 
 @pytest.mark.parametrize("coef", ["full", "diagonal"])
@@ -241,10 +271,10 @@ def test_nearly_dependent_known_columns_neither_crash_nor_explode(D, V, rng, siz
     near = V.assign(sum=V["gender"] + V["degree"] + size * rng.standard_normal(14))
     if size < 1e-6:
         with pytest.warns(KnownFeatureWarning, match="'sum' is a linear combination"):
-            mds = fit(D, near)
+            mds = fit(D, near, n_init=2)
     else:
-        mds = fit(D, near)
-    assert mds.stress_ <= fit(D, V).stress_ * (1 + 1e-6)
+        mds = fit(D, near, n_init=2)
+    assert mds.stress_ <= fit(D, V, n_init=2).stress_ * (1 + 1e-6)
     assert np.isfinite(mds.coef_.to_numpy()).all()
 
 
@@ -253,23 +283,6 @@ def test_only_redundant_columns_leave_ordinary_mds(D):
         mds = fit(D, np.ones(14))
     assert mds.stress_ == pytest.approx(fit(D).stress_, rel=1e-9)
     assert mds.importance_.to_numpy().tolist() == [[0.0, 0.0]]
-
-
-def test_known_must_be_finite_or_missing(D, V):
-    V.loc["Brother", "degree"] = np.inf
-    refused("known has an infinite value in column 'degree', row 1", D, V)
-    refused("known has no value at all in column 'degree'", D, V.assign(degree=np.nan))
-
-
-def test_known_must_be_numbers_with_names_of_their_own(D, V):
-    refused(
-        "known: column 'gender' holds text .* declared a feature of numbers",
-        D,
-        V.assign(gender="f"),
-        known_types={"gender": "numeric"},
-    )
-    refused("known has duplicate column names: 'gender'", D, V.set_axis(["gender", "gender"], axis=1))
-    refused("known has 3 dimensions", D, np.ones((14, 2, 2)))
     assert fit(D, np.empty((14, 0))).coef_.shape == (0, 0)
 
 
@@ -278,9 +291,7 @@ def test_a_series_is_one_known_feature(D, V):
     assert list(fit(D, V["gender"].rename(None)).coef_.columns) == ["known0"]
 
 
-def test_groups_must_name_every_column_once(D, V):
-    refused("must name every known column exactly once", D, V, coef=[["gender"]])
-    refused("coef names 'dgree', which is not a known column", D, V, coef=[["gender"], ["dgree"]])
+def test_groups_name_columns_by_label_or_position(D, V):
     swapped = fit(D, V.assign(x=range(14)).set_axis([2, 0, 1], axis=1), coef=[[2, 0], [1]])
     assert swapped.coef_.loc["2", "0"] != 0  # labels come before positions
     assert swapped.coef_.loc["2", "1"] == 0
@@ -289,167 +300,36 @@ def test_groups_must_name_every_column_once(D, V):
     assert fit(D, V, coef=[[0], [1]]).coef_.loc["gender", "degree"] == 0
 
 
-# ---- weights
-
-
-def test_bad_weights(D):
-    W = np.ones((14, 14))
-    refused(r"shape \(3, 3\) but there are 14 objects", D, weights=np.ones((3, 3)))
-    refused(r"shape \(3, 3\) but there are 14 objects", D, weights=sp.eye(3))
-    refused("fit received weights='sammon', a scheme", D, weights="sammon")
-    with pytest.raises(ValueError, match="weights='samon' is not one of None, 'sammon'"):
-        ConditionalMDS(metric="precomputed", weights="samon").fit(D)
-    with pytest.raises(ValueError, match="choose one of them"):
-        ConditionalMDS(metric="precomputed", weights="sammon").fit(D, weights=W)
-    with pytest.raises(ValueError, match="weights is an array, which is data"):
-        ConditionalMDS(metric="precomputed", weights=W).fit(D)
-    for value, why in ((-1.0, "negative"), (np.nan, "not finite"), (np.inf, "not finite")):
-        bad = W.copy()
-        bad[2, 3] = bad[3, 2] = value
-        refused(rf"weights has .* for the pair \(object 'Daughter', object 'Father'\), which is {why}", D, weights=bad)
-        refused(
-            rf"weights has .* for the pair \(object 'Daughter', object 'Father'\), which is {why}",
-            D,
-            weights=sp.csr_matrix(bad),
-        )
-    lopsided = W.copy()
-    lopsided[0, 1] = 2
-    refused(r"weights is not symmetric: 2 and 1 for the pair \(object 'Aunt', object 'Brother'\)", D, weights=lopsided)
-    refused(r"weights is not symmetric: 2 and 1 for the pair \(object 'Aunt'", D, weights=sp.csr_matrix(lopsided))
-    refused("weights are all zero", D, weights=np.zeros((14, 14)))
-    refused("weights are all zero", D, weights=sp.csr_matrix((14, 14)))
-
-
 @pytest.mark.parametrize("form", [np.asarray, sp.csr_matrix])
 def test_a_pair_without_weight_may_hold_anything(D, V, form):
-    W = np.ones((14, 14))
-    W[2, 3] = W[3, 2] = 0
-    expected = fit(D, V, form(W))
+    weights = W.copy()
+    weights[2, 3] = weights[3, 2] = 0
+    expected = fit(D, V, form(weights))
     D.iloc[2, 3] = D.iloc[3, 2] = 1e200
-    found = fit(D, V, form(W))
+    found = fit(D, V, form(weights))
     assert found.stress_ == pytest.approx(expected.stress_, rel=1e-9)
     np.testing.assert_allclose(found.embedding_, expected.embedding_, rtol=1e-6)
     zero = D * 0
     zero.iloc[2, 3] = zero.iloc[3, 2] = 1.0
-    refused("all dissimilarities with a positive weight are zero", zero, None, form(W))
-
-
-@pytest.mark.parametrize("form", [np.asarray, sp.csr_matrix])
-def test_disconnected_weights_list_the_groups(D, form):
-    W = np.zeros((14, 14))
-    W[:6, :6] = W[6:, 6:] = 1
-    refused(
-        r"2 groups .* all weights are zero: 8 objects \('Grandmother', .*; 6 objects \('Aunt', .* and 1 more\)",
-        D,
-        weights=form(W),
-    )
+    with pytest.raises(ValueError, match="all dissimilarities with a positive weight are zero"):
+        fit(zero, None, form(weights))
 
 
 def test_the_diagonal_of_weights_is_never_used(D):
-    W = np.random.default_rng(0).uniform(1, 2, (14, 14))
-    W = W + W.T
-    expected = fit(D, weights=W).stress_
-    np.fill_diagonal(W, np.inf)
-    assert fit(D, weights=W).stress_ == expected
-
-
-# ---- parameters
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"n_components": -1}, "n_components=-1 must be an integer of at least 0"),
-        ({"n_components": 2.5}, "n_components=2.5 must be an integer"),
-        ({"coef": "block"}, "coef='block' is not one of 'auto', 'full', 'diagonal', 'grouped'"),
-        ({"coef": 3}, "coef=3 must be"),
-        ({"coef": ["a", "b"]}, "or a list of groups of columns"),
-        ({"solver": "newton"}, "solver='newton' is not one of 'auto', 'lbfgs', 'smacof'"),
-        ({"init": "pca"}, "init='pca' is not one of 'auto', 'closed-form', 'random'"),
-        ({"n_init": 0}, "n_init=0 must be an integer of at least 1"),
-        ({"n_init": "many"}, "n_init='many' is not one of 'auto'"),
-        ({"init": "closed-form", "n_init": 4}, "n_init=4 asks for several starts but init gives a single one"),
-        ({"max_iter": 0}, "max_iter=0 must be an integer of at least 1"),
-        ({"tol": -1e-3}, "tol=-0.001 must be a number of at least 0"),
-        ({"tol": np.nan}, "tol=nan must be a number"),
-        ({"orthogonal": "no"}, "orthogonal='no' must be True or False"),
-        ({"verbose": "x"}, "verbose='x' must be an integer"),
-        ({"metric_params": {"p": 1}}, "metric_params={'p': 1} means nothing with metric='precomputed'"),
-        ({"n_jobs": 0}, "n_jobs=0 must be None, a positive number of threads"),
-    ],
-)
-def test_bad_parameters(D, options, message):
-    refused(message, D, **options)
-
-
-def test_bad_starts(D, V):
-    U0 = np.zeros((14, 2))
-    refused("init has 3 parts", D, V, init=(U0, np.eye(2), 1), n_init="auto")
-    refused(
-        r"init has shapes \(14, 2\) and \(3, 3\) but must have \(14, 2\) for U0 and \(2, 2\)",
-        D,
-        V,
-        init=(U0, np.eye(3)),
-        n_init=1,
-    )
-    refused("init holds NaN", D, V, init=(U0 * np.nan, np.eye(2)), n_init=1)
-    refused("no descent ever leaves", D, V, init=(U0, np.eye(2)), n_init=1)
-    U0 = np.random.default_rng(0).standard_normal((14, 2))
-    refused("no descent ever leaves", D, V, init=(U0, np.zeros((2, 2))), n_init=1)
-    refused("do not share a block", D, V, init=(U0, np.ones((2, 2))), n_init=1, coef="diagonal")
-    given = fit(D, V, init=(np.random.default_rng(0).standard_normal((14, 2)), [1.0, 1.0]), n_init=1)
-    assert given.starts_["kind"].tolist() == ["given"]
-
-
-# ---- new objects
+    weights = np.random.default_rng(0).uniform(1, 2, (14, 14))
+    weights = weights + weights.T
+    expected = fit(D, weights=weights).stress_
+    np.fill_diagonal(weights, np.inf)
+    assert fit(D, weights=weights).stress_ == expected
 
 
 def test_a_start_with_labels_is_aligned(D, V):
     first = fit(D, V)
     U0 = pd.DataFrame(first.embedding_, index=D.index).iloc[::-1]
     B0 = first.coef_.iloc[::-1, ::-1]
-    again = fit(D, V, init=(U0, B0), n_init=1)
+    again = fit(D, V, init=(U0, B0))
     assert again.stress_path_[0] == pytest.approx(first.stress_, rel=1e-9)
-
-
-def test_a_failed_fit_leaves_no_fitted_estimator(D, V):
-    mds = fit(D, V)
-    with pytest.raises(ValueError, match="known has 13 rows"):
-        mds.fit(D, known=V.iloc[:13])
-    with pytest.raises(NotFittedError):
-        mds.transform(D, known=V)
-
-
-def test_bad_new_objects(D, V):
-    mds = fit(D, V)
-    with pytest.raises(ValueError, match="known is needed: the map was fitted given gender, degree"):
-        mds.transform(D)
-    with pytest.raises(ValueError, match=r"known has columns .* but the map was fitted given"):
-        mds.transform(D, known=V[["gender"]])
-    with pytest.raises(ValueError, match="known has columns"):
-        mds.transform(D, known=V.to_numpy()[:, :1])
-    with pytest.raises(ValueError, match="known has columns"):
-        fit(D, V["gender"]).transform(D, known=V["degree"])
-    with pytest.raises(ValueError, match="expecting 14 features"):
-        mds.transform(D.to_numpy()[:, :13], known=V)
-    with pytest.raises(ValueError, match=r"in row 0, column 1; they must be finite and >= 0"):
-        mds.transform(-D.to_numpy(), known=V)
-    lonely = D.copy()
-    lonely.loc["Aunt"] = np.nan
-    with pytest.raises(ValueError, match="new object 0 has no dissimilarity to any fitted object"):
-        mds.transform(lonely, known=V)
-    with pytest.raises(ValueError, match="disagree on labels"):
-        mds.transform(D.rename(columns={"Uncle": "Oncle"}), known=V)
-    unconditional = ConditionalClassicalMDS(metric="precomputed").fit(D)
-    with pytest.raises(ValueError, match="fitted without known features"):
-        unconditional.transform(D, known=V)
-
-
-def test_missing_values_in_features_are_refused(rng):
-    X = rng.standard_normal((10, 3))
-    X[2, 1] = np.nan
-    with pytest.raises(ValueError, match="NaN"):
-        ConditionalMDS().fit(X)
+    assert fit(D, V, init=(U0, [1.0, 1.0])).starts_["kind"].tolist() == ["given"]
 
 
 def test_labels_of_features_align_known(rng):

@@ -35,7 +35,7 @@ def likelihood_of(Y, V, kernel):
     return room.Process(Y, 2, kernel, V, own)
 
 
-@pytest.mark.parametrize("kernel", ["rbf", "matern", "linear"])
+@pytest.mark.parametrize("kernel", ["rbf", "matern", "exponential", "linear"])
 @pytest.mark.parametrize("q", [0, 2])
 def test_the_derivative_is_that_of_the_likelihood(kernel, q, rng):
     likelihood = likelihood_of(rng.standard_normal((8, 3)), rng.standard_normal((8, q)), kernel)
@@ -80,7 +80,7 @@ def test_no_map_of_the_same_data_has_a_higher_score(curves):
     assert gplvm_score(gplvm.embedding_, Y, standardize=False) == pytest.approx(gplvm.log_likelihood_, abs=0.5)
 
 
-@pytest.mark.parametrize("kernel", ["rbf", "matern"])
+@pytest.mark.parametrize("kernel", ["rbf", "matern", "exponential"])
 def test_given_what_is_known_the_map_shows_what_is_not(kernel, curves):
     Y, known, unknown = curves
     given = ConditionalGPLVM(1, kernel=kernel).fit(Y, known=known[:, None])
@@ -114,7 +114,7 @@ def test_new_objects_are_placed_where_they_belong(curves):
     assert abs(spearmanr(both, unknown).statistic) > 0.9
 
 
-@pytest.mark.parametrize("kernel", ["rbf", "matern", "linear"])
+@pytest.mark.parametrize("kernel", ["rbf", "matern", "exponential", "linear"])
 def test_the_derivative_of_a_place_is_right(kernel, curves, rng):
     Y, known, _ = curves
     with pytest.warns(ConvergenceWarning):

@@ -183,7 +183,7 @@ def test_arrays_booleans_and_polars(data):
 
 
 def test_kinship_directions_have_the_names_one_sees(kinship):
-    mds = ConditionalMDS(metric="precomputed", random_state=0)
+    mds = ConditionalMDS(metric="precomputed", n_init=4, random_state=0)
     mds.fit(kinship.dissimilarities, known=kinship.known[["gender"]])
     table = name_axes(mds, kinship.known.drop(columns="gender").iloc[::-1])
     best = table.xs("best", level="direction")

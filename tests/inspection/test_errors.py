@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from unmask import ConditionalMDS, GeneralMDS
+from unmask import ConditionalIsomap, ConditionalMDS, GeneralMDS
 from unmask.datasets import load_kinship
 from unmask.inspection import (
     bootstrap,
@@ -88,7 +88,6 @@ ERRORS = {
     r"methods=\[\]": lambda: compare(D, gender, methods=[]),
     "methods=": lambda: compare(D, methods=["magic"]),
     "n_components=13 ": lambda: compare(D, gender, n_components=13),
-    "n_neighbors=7 ": lambda: compare(D, gender, n_neighbors=7),
     "unknown .*features": lambda: compare(D, gender, unknown=["degree"]),
     "features has 5 rows": lambda: compare(D, gender, features=known.iloc[:5]),
     "known .*'gender'": lambda: compare(D, gender.astype(float) * np.nan),
@@ -98,6 +97,7 @@ ERRORS = {
     "Y has 13 rows": lambda: gplvm_score(U, U[:13]),
     "embedding .*2 objects": lambda: gplvm_score(U[:1], U[:1]),
     "standardize='yes'": lambda: gplvm_score(U, U, standardize="yes"),
+    "n_landmarks=3": lambda: bootstrap(ConditionalIsomap(n_landmarks=3), U, gender),
     "level=0.0": lambda: jackknife(mds, D, level=0.0),
     "level=1.0": lambda: jackknife(mds, D, level=1.0),
     "n_resamples=1": lambda: bootstrap(mds, D, n_resamples=1),

@@ -38,10 +38,10 @@ TABLE = [
     ("classical", 2841, 1328, 1e-3),
     ("isomap", 3812, 2201, 1e-3),
     ("alle", 3817, 1672, 1e-3),
-    ("drill", 3334, 1932, 1e-3),
+    pytest.param("drill", 3334, 1932, 1e-3, marks=pytest.mark.slow),
     ("meu", 3134, 2091, 2e-3),
-    ("mvu", 4023, 2270, 2e-2),
-    ("mvu edges", 3810, 2268, 2e-2),
+    pytest.param("mvu", 4023, 2270, 2e-2, marks=pytest.mark.slow),
+    pytest.param("mvu edges", 3810, 2268, 2e-2, marks=pytest.mark.slow),
 ]
 
 needs_run = recordings.needs(recordings.RECORDED["recorded run"])
@@ -73,7 +73,10 @@ def test_scores_of_known_maps_are_those_of_scikit_learn_s(score, data):
 
 
 @pytest.mark.parametrize("data", recordings.SIMULATED)
-@pytest.mark.parametrize("name", ["isomap", "alle", "mvu", "mvu edges", "drill", "meu"])
+@pytest.mark.parametrize(
+    "name",
+    ["isomap", "alle", "meu", *(pytest.param(name, marks=pytest.mark.slow) for name in ("mvu", "mvu edges", "drill"))],
+)
 def test_unfolding_explains_more_than_a_plane(score, name, data):
     assert score(name, data) > score("classical", data) + 500
 
@@ -86,6 +89,7 @@ def test_scores_are_those_of_the_prototypes(score, name, run, robot, share):
 
 
 @needs_run
+@pytest.mark.slow
 def test_the_paper_s_groups_on_the_run(score):
     better = ["isomap", "alle", "mvu", "mvu edges", "drill", "meu"]
     worse = ["lle", "le"]

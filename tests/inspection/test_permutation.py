@@ -17,9 +17,9 @@ def mds(p=2, **options):
 
 
 def test_gender_and_degree_matter_to_kinship(kinship):
-    table = permutation_test(mds(), kinship.dissimilarities, kinship.known[["gender", "degree"]], n_permutations=99)
+    table = permutation_test(mds(), kinship.dissimilarities, kinship.known[["gender", "degree"]], n_permutations=19)
     assert list(table.index) == ["gender", "degree"]
-    assert (table["p_value"] <= 0.01).all()
+    assert (table["p_value"] == 0.05).all()
     assert (table["permuted"] > table["stress"]).all()
 
 
@@ -139,7 +139,7 @@ def test_few_starts_from_the_fitted_map_give_the_p_values_of_long_searches():
     assert abs(np.mean(differences)) <= 0.2 * np.mean(errors)  # nor all in one direction
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", [0, *(pytest.param(seed, marks=pytest.mark.slow) for seed in (1, 2))])
 def test_p_values_are_those_of_long_searches_where_refits_far_off_are_not_searched_for_further(seed):
     D, known = weak_effect(seed, 40)
     model = ConditionalMDS(2, metric="precomputed", n_init=12, random_state=0)
@@ -279,6 +279,7 @@ def test_with_nothing_known_a_first_dimension_is_tested(rng):
     assert dimension_test(mds(0), D, n_permutations=19)["p_value"] > 0.05
 
 
+@pytest.mark.slow
 def test_in_noise_no_dimension_is_found(rng):
     """Two features that say nothing are given. At a level of 5%, two of three sets have a probability below 0.01."""
     found = []

@@ -3,6 +3,7 @@
 What does not need the package runs without it, on an object that has the same parts.
 """
 
+import inspect
 from types import SimpleNamespace
 
 import numpy as np
@@ -11,7 +12,7 @@ import pytest
 import scipy.sparse as sp
 from sklearn.neighbors import kneighbors_graph
 
-from unmask import ConditionalIsomap, ConditionalMDS
+from unmask import ConditionalIsomap, ConditionalMDS, LeakWarning
 from unmask.interop.anndata import cisomap, cmds, ctsne, cumap
 
 N = 40
@@ -56,6 +57,7 @@ def test_a_map_of_cells_is_that_of_the_estimator(cells):
     found = cells.uns["cmds"]
     assert found["stress"] == pytest.approx(mds.stress_)
     assert found["leak"] == pytest.approx(mds.leak_)
+    pd.testing.assert_frame_equal(found["knn_leak"], mds.knn_leak_.set_axis(["batch", "depth"]), check_names=False)
     assert list(found["importance"].index) == ["batch", "depth"]
     expected = {"use_rep": "X_pca", "known": ["batch", "depth"], "n_components": 2, "random_state": 0, "n_init": 2}
     assert found["params"] == expected
@@ -69,6 +71,20 @@ def test_a_table_that_is_known_is_matched_by_the_names_of_cells(cells):
     cisomap(cells, "depth", obsp="distances", n_init=1)
     cisomap(cells, cells.obs[["depth"]].sample(frac=1, random_state=0), obsp="distances", n_init=1, key_added="mixed")
     np.testing.assert_array_equal(cells.obsm["mixed"], cells.obsm["X_cisomap"])
+
+
+def test_neighbours_that_tell_a_known_feature_are_warned_of(cells):
+    groups = np.repeat([0, 1], N // 2)
+    cells.obs["type"] = np.where(groups, "T", "B")
+    cells.obsm["X_pca"] = np.column_stack([cells.X, 9.0 * groups * np.random.default_rng(1).choice([-1, 1], N)])
+    with pytest.warns(LeakWarning, match="neighbours on the map tell .type."):
+        cmds(cells, "type", n_init=1)
+    assert cells.uns["cmds"]["knn_leak"].loc["type", "p_value"] <= 0.05
+
+
+@pytest.mark.parametrize("function", [cisomap, ctsne, cumap])
+def test_all_have_one_signature(function):
+    assert inspect.signature(function) == inspect.signature(cmds)
 
 
 def test_key_added_names_what_is_written(cells):
@@ -95,7 +111,8 @@ def test_maps_of_neighbours_have_no_stress(cells):
     cumap(cells, "batch", max_iter=30)
     cumap(cells, None, obsp="distances", n_neighbors=8, max_iter=30, key_added="graph")
     for name in ("ctsne", "cumap"):
-        assert set(cells.uns[name]) == {"params", "leak"}
+        assert set(cells.uns[name]) == {"params", "leak", "knn_leak"}
+        assert list(cells.uns[name]["knn_leak"].index) == ["batch"]
         assert cells.obsm[f"X_{name}"].shape == (40, 2)
     assert cells.uns["graph"]["params"]["obsp"] == "distances"
     assert list(cells.obs) == ["batch", "depth"]

@@ -55,6 +55,10 @@ def test_labels_types_and_missing_cells(tmp_path):
         (",0,1\n0,1,2\n1,3,4\n", ["0", "1"], ["0", "1"], "labels in the first column"),
         ("x y\np 1 2\nq 3 4\n", ["p", "q"], ["x", "y"], "labels in the first column"),
         ("# x,y\n1,2\n3,4\n", [0, 1], ["x", "y"], "rows numbered"),
+        ("site,x\n5,1\n10,2\n", ["5", "10"], ["x"], "labels in the first column"),
+        ("plot id,x\n05,1\n10,2\n", ["05", "10"], ["x"], "labels in the first column"),
+        ("site,x\n5,1\n5,2\n", [0, 1], ["site", "x"], "rows numbered"),
+        ("site,x\n5.5,1\n6.5,2\n", [0, 1], ["site", "x"], "rows numbered"),
         ("town,x\nOslo,1\nOslo,2\n", [0, 1], ["town", "x"], f"{NO_LABELS} 'town' has the label 'Oslo' twice in row 3"),
         ("name,x\nAda,1\n,2\n", [0, 1], ["name", "x"], f"{NO_LABELS} 'name' has an empty label in row 3"),
         ("name,2019,2020\nAda,1,2\nBo,3,4\n", ["Ada", "Bo"], ["2019", "2020"], "labels in the first column"),
@@ -253,3 +257,11 @@ def test_text_with_a_number_behind_a_blank_does_not_divide_the_row(tmp_path, del
     table = read_data(path).table
     assert list(table) == ["height", "weight", "kind"]
     assert table["kind"].tolist() == [f"kind {i % 3}" for i in range(12)]
+
+
+def test_a_table_of_counts_and_one_of_the_environment_join_by_numbered_sites(tmp_path):
+    (tmp_path / "counts.csv").write_text("site,moss,fern\n5,1,2\n10,3,0\n15,2,2\n", encoding="utf-8")
+    (tmp_path / "env.csv").write_text("site,depth\n15,0.3\n5,0.1\n10,0.2\n20,9.0\n", encoding="utf-8")
+    counts = read_data(tmp_path / "counts.csv").table
+    assert list(counts) == ["moss", "fern"]
+    assert read_known(tmp_path / "env.csv", counts.index).table["depth"].tolist() == [0.1, 0.2, 0.3]

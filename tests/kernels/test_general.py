@@ -156,29 +156,6 @@ def test_shares_of_inner_products_leave_an_object_with_itself_out(rng):
     assert 2 * np.sum(G * direction) == pytest.approx((ends[1] - ends[0]) / (2 * step), rel=1e-6)
 
 
-def test_gathering_multiplies_the_attraction_of_neighbours_but_not_the_repulsion_of_all(rng):
-    """Of the divergence, sum of p log p - sum of p log k + log K, only the first two are multiplied."""
-    targets, Z = noisy_distances(rng, 9), rng.standard_normal((9, 2))
-    targets /= np.triu(targets, 1).sum()
-    functions = (Form.SQUARED, plain_costs.student, plain_costs.kullback_leibler)
-    cost = Cost(4.0 * targets, *functions, normalised=True, gathering=3.0)
-    value, G = general.cost_pass(cost, Z, Workers(1))
-    expected, expected_G = twins.cost_pass(cost, Z)
-    assert value == pytest.approx(expected, rel=1e-12)
-    np.testing.assert_allclose(G, expected_G, rtol=0, atol=1e-12)
-
-    def by_hand(Z):
-        p, k = targets[np.triu_indices(9, 1)], 1 / (1 + pdist(Z, "sqeuclidean"))
-        return -4 * np.sum(p * np.log(k)) + np.log(k.sum())
-
-    other = rng.standard_normal((9, 2))
-    moved = general.cost_pass(cost, other, Workers(1))[0]
-    assert moved - value == pytest.approx(by_hand(other) - by_hand(Z), rel=1e-10)
-    direction, step = rng.standard_normal(Z.shape), 1e-6
-    slope = (by_hand(Z + step * direction) - by_hand(Z - step * direction)) / (2 * step)
-    assert 2 * np.sum(G * direction) == pytest.approx(slope, rel=1e-6)
-
-
 @compiled_only
 def test_squared_loss_of_distances_is_the_stress_over_several_chunks(rng):
     n = 1100

@@ -174,8 +174,8 @@ def cost_pass(cost, Z):
     value, slope = _vectorised(cost.loss)(k / total, _targets_that_count(cost), cost.loss_parameter)
     pull = weights * slope
     if cost.normalised:
-        pull = (pull - (pull * k).sum() / 2 / total - cost.gathering) * (weights > 0)
-    price = float((weights * value).sum()) / 2 - cost.gathering * math.log(total)
+        pull = (pull - (pull * k).sum() / 2 / total) * (weights > 0)
+    price = float((weights * value).sum()) / 2
     return price, np.einsum("ij,ijc->ic", pull * dk / total, dx) / 2
 
 

@@ -226,85 +226,12 @@ def test_a_spline_goes_on_straight_beyond_its_range(rng):
 # ---- what is refused
 
 
-NUMBERS = [1.0, 2.0, 3.0, 1.0, 2.0]
-
-
-@pytest.mark.parametrize(
-    ("declared", "values", "named"),
-    [
-        ("cyclic", NUMBERS, r"Cyclic\(period\)"),
-        ("log", NUMBERS, r"Numeric\(lower, upper, log, error\)"),
-        ("number", NUMBERS, "'numeric', 'nominal', 'ordinal'"),
-        (Cyclic, NUMBERS, "Cyclic"),
-        *((Cyclic(period), NUMBERS, "period") for period in (-1, 0, np.inf, True, "24")),
-        *((Spline(df), NUMBERS, "df") for df in (0, 2.5, 3)),
-        (Nominal([1, 2]), NUMBERS, "missing: '3.0'"),
-        (Ordinal([1, 2]), NUMBERS, "missing: '3.0'"),
-        (Ordinal([1, 2, 3, 1]), NUMBERS, "repeated"),
-        ("ordinal", ["low", "high", "mid"], r"Ordinal\(\['high', …\]\)"),
-        (Numeric(log=True), [1.0, 0.0, 3.0], "holds 0,"),
-        (Numeric(lower=0), [1.0, -2.5, 3.0], "-2.5"),
-        (Numeric(upper=2), NUMBERS, "holds 3,"),
-        (Numeric(lower=2, upper=2), [2.0, 2.0], "upper"),
-        (Numeric(upper=0, log=True), NUMBERS, "upper"),
-        (Numeric(lower="low"), NUMBERS, "lower"),
-        (Numeric(upper=np.nan), NUMBERS, "upper"),
-        (Numeric(log="yes"), NUMBERS, "log"),
-        *((Numeric(error=error), NUMBERS, "error") for error in (-1.0, "0.5", True, np.inf)),
-        (Numeric(log=True, error=0.1), NUMBERS, "error"),
-    ],
-)
-def test_bad_declarations_are_refused(declared, values, named):
-    with pytest.raises(ValueError, match=f"known0.*{named}|{named}.*known0"):
-        coded(np.array(values), declared)
-
-
-@pytest.mark.parametrize("declared", ["numeric", Cyclic(5), Spline(2)])
-def test_text_declared_a_feature_of_numbers_is_refused(declared):
-    with pytest.raises(ValueError, match=r"column 'known0' holds text \('u'\) but is declared a feature of numbers"):
-        coded(np.array(["u", "v", "u", "w"]), declared)
-
-
-@pytest.mark.parametrize("declared", [None, "numeric", Cyclic(5), Spline(2)])
-def test_infinite_values_are_refused_whatever_the_type(declared):
-    with pytest.raises(ValueError, match="infinite value in column 'known0', row 2"):
-        coded(np.array([1.0, 2.0, np.inf, 4.0]), declared)
-
-
 def test_text_that_reads_as_numbers_is_taken_for_a_mistake_unless_declared():
     column = pd.Series(["1", "2", "10"], name="code")
     with pytest.raises(ValueError, match=r"column 'code' holds text \('1'\) that reads as numbers"):
         coded(column)
     assert coded(column, "nominal")[0].coding.levels == ("1", "10", "2")
     assert coded(column.astype("category"))[0].coding.kind == "nominal"
-
-
-@pytest.mark.parametrize(
-    "column",
-    [
-        pd.Series(pd.date_range("2020", periods=3), name="t"),
-        pd.Series(pd.date_range("2020", periods=3, tz="UTC"), name="t"),
-        pl.DataFrame({"t": pd.date_range("2020", periods=3).to_numpy()}),
-    ],
-)
-def test_dates_are_refused(column):
-    with pytest.raises(ValueError, match="column 't' holds dates or times; convert them to numbers"):
-        coded(column)
-
-
-def test_objects_that_are_no_numbers_are_refused():
-    with pytest.raises(ValueError, match=r"column 't' holds Timestamp\(.*which is not a number; convert it"):
-        coded(pd.Series(pd.date_range("2020", periods=3), name="t").astype(object))
-
-
-def test_a_column_without_any_value_is_refused():
-    with pytest.raises(ValueError, match="no value at all in column 'known0'; leave the column out"):
-        coded(np.array([None, None, None]))
-
-
-def test_missing_cells_of_a_spline_are_refused():
-    with pytest.raises(ValueError, match="missing cells in column 'known0', which is declared a spline"):
-        coded(np.array([1.0, 2.0, np.nan, 3.0, 5.0]), Spline(2))
 
 
 @pytest.mark.parametrize(
@@ -324,9 +251,3 @@ def test_missing_cells_of_a_spline_are_refused():
 )
 def test_a_type_is_written_as_it_is_read(text):
     assert type_as_text(type_from_text(text)) == text
-
-
-@pytest.mark.parametrize("text", ["", "cyclic", "cyclic:day", "colour", "nominal:3", "numeric:3"])
-def test_a_text_that_is_no_type_is_refused_with_all_that_are(text):
-    with pytest.raises(ValueError, match=r"cyclic:24.* or spline:3"):
-        type_from_text(text)

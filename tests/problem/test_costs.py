@@ -5,19 +5,17 @@ import warnings
 
 import numba
 import numpy as np
-import pandas as pd
 import pytest
 from scipy.spatial.distance import pdist, squareform
 from sklearn.manifold._t_sne import _joint_probabilities
 
-from tests.helpers import noisy_distances, symmetric_weights, with_missing
+from tests.helpers import symmetric_weights
 from tests.kernels import twins
 from unmask import Distance, Loss, Neighbours
 from unmask.checking import check_dissimilarities
 from unmask.kernels import Form, Workers, plain_costs
 from unmask.problem import make_cost
 
-INTERPRETED = bool(numba.config.DISABLE_JIT)
 N = 12
 
 
@@ -75,10 +73,6 @@ def test_neighbours_are_the_joint_probabilities_of_scikit_learn(D):
     targets = targets_of(Neighbours(4.0), D)
     np.testing.assert_allclose(targets, expected, rtol=2e-4, atol=1e-7)
     assert np.triu(targets, 1).sum() == pytest.approx(1.0, rel=1e-12)
-    with pytest.raises(ValueError, match=r"perplexity=30.0 asks for more neighbours than n_samples=12"):
-        targets_of("neighbours", D)
-    with pytest.raises(ValueError, match=r"perplexity=0.5 must be a number of at least 1"):
-        targets_of(Neighbours(0.5), D)
 
 
 def test_inner_products_that_are_zero_but_for_rounding_are_symmetric():
@@ -92,29 +86,6 @@ def test_rounding_of_both_triangles_is_taken_from_one(D):
     D[0, 1] += 1e-13
     targets = targets_of("dissimilarity", D)
     np.testing.assert_array_equal(targets, targets.T)
-
-
-@pytest.mark.parametrize(
-    ("target", "message"),
-    [
-        ("distance", r"target is 'distance', and neither one of 'dissimilarity', 'squared', 'inner', 'neighbours' nor"),
-        (np.ones((3, 3)), r"target is a ndarray, and neither"),
-        (lambda d: d[0], r"returned shape \(12,\); it must return one like D, \(12, 12\)"),
-        (lambda d: d + np.arange(12), r"must return a symmetric array of finite numbers"),
-        (lambda d: np.where(d > 0, d, np.inf), r"must return a symmetric array of finite numbers"),
-    ],
-)
-def test_targets_that_make_no_sense(D, target, message):
-    with pytest.raises(ValueError, match=message):
-        targets_of(target, D)
-
-
-@pytest.mark.parametrize("target", ["inner", "neighbours", Neighbours(3.0)])
-def test_some_targets_need_every_dissimilarity(D, target):
-    D[0, 1] = D[1, 0] = np.nan
-    with pytest.raises(ValueError, match="computed from all dissimilarities and 1 are missing"):
-        targets_of(target, D)
-    assert np.isnan(targets_of("squared", D)).sum() == 2
 
 
 def test_a_target_may_leave_pairs_out(D):
@@ -140,21 +111,12 @@ LOSSES = ["squared", "absolute", "huber", "sammon", "logarithmic", "kullback-lei
 @pytest.mark.parametrize("loss", LOSSES)
 def test_every_distance_goes_with_every_loss_but_logarithms_with_inner_products(D, distance, loss):
     if distance == "inner" and loss in ("logarithmic", "kullback-leibler"):
-        with pytest.raises(ValueError, match=rf"loss='{loss}' needs positive fitted values, and distance='inner'"):
+        with pytest.raises(ValueError, match="positive fitted values"):
             put_together(D, distance=distance, loss=loss)
     else:
         cost = put_together(D, distance=distance, loss=loss)
         function = getattr(plain_costs, loss.replace("-", "_"))
         assert (cost.form, cost.loss) == (FORMS[distance], function)
-
-
-def test_names_that_are_none(D):
-    with pytest.raises(ValueError, match=r"distance='l1' is neither one of 'euclidean'.* nor an unmask.Distance"):
-        put_together(D, distance="l1")
-    with pytest.raises(ValueError, match=r"loss=None is neither one of 'squared'.* nor an unmask.Loss"):
-        put_together(D, loss=None)
-    with pytest.raises(ValueError, match=r"of='l1' is not one of 'squared distance', 'inner product', 'absolute"):
-        put_together(D, distance=Distance(identity, of="l1"))
 
 
 @pytest.mark.parametrize("compile_first", [False, True])
@@ -170,40 +132,6 @@ def test_positive_functions_of_inner_products_may_go_with_logarithms(D):
     cost = put_together(D, target=Neighbours(3.0), distance=positive, loss="kullback-leibler")
     assert cost.form == Form.INNER
     assert not cost.counts_itself
-
-
-@pytest.mark.parametrize(
-    ("own", "message"),
-    [
-        (
-            {"loss": Loss(lambda f, t, p: ((f - t) ** 2, f - t))},
-            r"loss: at fitted=0.3, target=1.0 the function returns the slope -0.7, but its values change by -1.4",
-        ),
-        (
-            {"distance": Distance(lambda x, p: (x**2, x))},
-            r"distance: at x=0.3 the function returns the slope 0.3, but its values change by 0.6 per unit",
-        ),
-        (  # right where inner products are positive only
-            {"distance": Distance(lambda x, p: (abs(x), 1.0), of="inner product")},
-            r"distance: at x=-0.7 the function returns the slope 1, but its values change by -1",
-        ),
-        ({"loss": Loss(lambda f, t, p: (f - t) ** 2)}, r"loss: the function must take \(fitted, target, parameter\)"),
-        ({"loss": Loss(lambda f, t: (f, 1.0))}, r"must take .* and return \(value, derivative\): .*positional"),
-        ({"distance": Distance(None)}, r"distance: the function must take \(x, parameter\)"),
-    ],
-)
-def test_functions_that_do_not_return_value_and_derivative(D, own, message):
-    with pytest.raises(ValueError, match=message):
-        put_together(D, **own)
-
-
-@pytest.mark.skipif(INTERPRETED, reason="nothing is compiled")
-def test_functions_that_cannot_be_compiled(D):
-    def by_text(fitted, target, parameter):
-        return float(str(fitted - target)) ** 2, 2 * float(format(fitted - target, ".17g"))
-
-    with pytest.raises(ValueError, match=r"loss: numba cannot compile the function \(.*\); write it in arithmetic"):
-        put_together(D, loss=Loss(by_text))
 
 
 # ---- parameters
@@ -232,38 +160,7 @@ def test_targets_that_are_all_zero_leave_a_unit_of_one(D):
     assert put_together(D, target=lambda d: 0 * d, loss="huber").loss_parameter == pytest.approx(0.1)
 
 
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"loss": "squared", "loss_parameter": 1.0}, r"loss_parameter=1.0 means nothing with loss='squared'; leave it"),
-        ({"distance_parameter": 1.0}, r"distance_parameter=1.0 means nothing with distance='euclidean'"),
-        ({"loss": "huber", "loss_parameter": 0.0}, r"loss_parameter=0.0 must be greater than 0"),
-        ({"loss": "huber", "loss_parameter": "x"}, r"loss_parameter='x' must be a number of at least 0"),
-        ({"distance": "cityblock", "distance_parameter": -1.0}, r"distance_parameter=-1.0 must be a number"),
-        (
-            {"distance": Distance(identity, of="absolute differences")},
-            r"smoothed below its parameter; parameter=0 must be greater than 0",
-        ),
-    ],
-)
-def test_parameters_that_make_no_sense(D, options, message):
-    with pytest.raises(ValueError, match=message):
-        put_together(D, **options)
-
-
 # ---- losses against targets
-
-
-def test_targets_a_loss_is_not_defined_for_are_named(D):
-    D[2, 5] = D[5, 2] = 0.0
-    frame = pd.DataFrame(D, index=list("abcdefghijkl"), columns=list("abcdefghijkl"))
-    message = r"loss='logarithmic' needs positive targets, and that of object 'c' and object 'f' is 0; use another"
-    with pytest.raises(ValueError, match=message):
-        put_together(frame, loss="logarithmic")
-    for loss in ("sammon", "kullback-leibler"):
-        with pytest.raises(ValueError, match=rf"loss='{loss}' needs non-negative targets, and that of object 0 and"):
-            put_together(D, loss=loss, target=lambda d: d - 1.0)
-        assert put_together(D, loss=loss).targets[2, 5] == 0.0
 
 
 def test_pairs_that_do_not_count_may_have_any_target(D, rng):
@@ -276,19 +173,9 @@ def test_pairs_that_do_not_count_may_have_any_target(D, rng):
     assert np.isnan(put_together(D, loss="logarithmic").targets[2, 5])
 
 
-def test_the_diagonal_must_be_fit_for_the_loss_where_it_counts(D):
+def test_a_loss_takes_targets_of_zero_where_it_is_defined_and_a_diagonal_that_counts(D):
+    D[2, 5] = D[5, 2] = 0.0
+    for loss in ("sammon", "kullback-leibler"):
+        assert put_together(D, loss=loss).targets[2, 5] == 0.0
     inner = Distance(exponential, of="inner product")
-    with pytest.raises(
-        ValueError, match=r"loss='logarithmic' needs positive targets, and that of object 0 and object 0"
-    ):
-        put_together(D, distance=inner, loss="logarithmic")
     assert put_together(D, target=lambda d: np.exp(-d), distance=inner, loss="logarithmic").counts_itself
-
-
-def test_shares_need_every_pair_and_no_weights(rng):
-    D = noisy_distances(rng, N)
-    message = "distance='student' is a share of all pairs, so every pair must count the same; fill in missing"
-    with pytest.raises(ValueError, match=message):
-        put_together(D, distance="student", weights=symmetric_weights(rng, N))
-    with pytest.raises(ValueError, match=message):
-        put_together(with_missing(rng, D, 0.2), distance="student")

@@ -53,12 +53,11 @@ def report_picture(folder):
     from .studies import kinship_study
 
     path = write_report(kinship_study(), folder / "kinship.html", compare=["partial-dbrda", "mds"])
-    height = 1720
+    height = 1500
     with browser() as started:
-        for width, place in ((1280, 0), (390, "document.querySelector('#pair').offsetTop - 16")):
+        for width in (1280, 390):
             with visit(started, path, width) as found:
                 found.page.set_viewport_size({"width": width, "height": height})
-                found.page.evaluate(f"window.scrollTo({{top: {place}, behavior: 'instant'}})")
                 found.page.screenshot(path=folder / f"{width}.png")
     put_together([folder / f"{width}.png" for width in (1280, 390)], "report.png", 0.6)
 

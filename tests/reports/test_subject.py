@@ -60,7 +60,7 @@ def test_scree_leaves_room_for_what_is_known():
 def test_no_scree_where_what_is_known_fills_all_dimensions():
     study = Discovery(distances(4)[1], known=pd.DataFrame(np.eye(4)[:, :3]))
     study.fit(0, n_init=1)
-    with pytest.raises(LeftOut, match="leaves no dimension to add"):
+    with pytest.raises(LeftOut, match="no dimension to add"):
         _ = Subject(study, settings()).scree
 
 

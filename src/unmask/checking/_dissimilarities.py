@@ -1,4 +1,4 @@
-"""Checking dissimilarities: everything that can be wrong with a square table, said in one sentence each."""
+"""Checking dissimilarities: one sentence for each thing that can be wrong with a square table."""
 
 from __future__ import annotations
 

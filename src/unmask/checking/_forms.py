@@ -116,7 +116,7 @@ def new_rows(data: Any, labels: pd.Index | None, n_fitted: int) -> Any:
 
 
 def is_source(data: Any) -> bool:
-    """Tell a source, which is read in parts, from an array or a table."""
+    """Return whether the dissimilarities are a source, which is read in parts."""
     return isinstance(data, Source)
 
 
@@ -131,7 +131,7 @@ def require_features(data: Any) -> None:
     refuse_path(data)
     if as_network(data) is not None:
         raise TypeError(
-            "X is a graph, whose paths tell dissimilarities and not features; use an estimator with "
+            "X is a graph, whose paths are dissimilarities and not features; use an estimator with "
             "metric='precomputed', or unmask.dissimilarities.NetworkDissimilarity for other ways to compare nodes."
         )
 
@@ -154,7 +154,7 @@ def _from_source(data: Any) -> Table:
 
 
 def number_of_objects_in(data: Any) -> int | None:
-    """Return how many objects dissimilarities in any form have, without making a table; None if it cannot be told."""
+    """Return the number of objects of dissimilarities in any form without making a table; None if that is unknown."""
     shape = (len(data), len(data)) if isinstance(data, list) else tuple(getattr(data, "shape", ()))
     n: int | None = None
     if is_source(data):
@@ -198,7 +198,7 @@ def _index(labels: Any) -> pd.Index:
 
 
 def named_by_first_column(data: Any, width: int) -> Any:
-    """Return a table with one column more than ``width``, the first of which is text, with this as its index."""
+    """Return a table of ``width`` columns, after a first column of text became its index."""
     if not hasattr(data, "columns") or len(data.columns) != width + 1:
         return data
     if _kind(data.iloc[:, 0]) != "O" or not is_unlabelled(data.index):
@@ -260,7 +260,7 @@ def _size_of_square(entries: int) -> int | None:
 
 
 def is_long(data: Any) -> bool:
-    """Tell a long table (i, j, d) from a square one: three columns, the first two of which can be labels."""
+    """Return whether this is a long table (i, j, d): three columns, the first two of which can be labels."""
     if is_pandas(data) and not hasattr(data, "columns"):
         return bool(data.index.nlevels == 2)  # a Series with the pairs as its index
     if not (hasattr(data, "columns") and len(data.columns) == 3):
@@ -317,22 +317,21 @@ def _columns_of_pairs(data: Any) -> tuple[Any, Any, Array]:
     import pandas as pd
 
     if not hasattr(data, "columns"):
-        first, second, lengths = data.index.get_level_values(0), data.index.get_level_values(1), data
-        names: list[Any] = [*data.index.names, data.name]
-    else:
-        names = list(data.columns)
-        first, second, lengths = (data.iloc[:, at] for at in range(3))
-    ends = [np.asarray(end, dtype=object) for end in (first, second)]
-    for name, end in zip(names, ends, strict=False):
+        data = data.rename("dissimilarity").reset_index(allow_duplicates=True)
+    first, second, lengths = (data.iloc[:, at] for at in range(3))
+    for end in (first, second):
         if pd.isna(end).any():
-            raise ValueError(f"the long table of dissimilarities has a missing label in column {str(name)!r}; fill it.")
+            raise ValueError(
+                f"the long table of dissimilarities has a missing label in column {str(end.name)!r}; fill it."
+            )
     try:
-        return ends[0], ends[1], np.asarray(lengths, dtype=np.float64)
+        numbers = np.asarray(lengths, dtype=np.float64)
     except (TypeError, ValueError):
         raise ValueError(
-            f"the long table of dissimilarities has cells in its third column, {str(names[2])!r}, that are not "
+            f"the long table of dissimilarities has cells in its third column, {str(lengths.name)!r}, that are not "
             "numbers; the columns must be object, object, dissimilarity, in this order."
         ) from None
+    return np.asarray(first, dtype=object), np.asarray(second, dtype=object), numbers
 
 
 def _require_one_row_each(i: IntArray, j: IntArray, columns: int, labels: tuple[Any, Any]) -> None:

@@ -1,4 +1,4 @@
-"""Checking parameters: each error says what was given and what to give."""
+"""Checking parameters: each error names the value that was given and the values that are allowed."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def shown(value: Any) -> str:
 
 
 def count(n: int, one: str) -> str:
-    """Return a n with its noun."""
+    """Return a number with its noun."""
     return f"{n} {one}{'' if n == 1 else 's'}"
 
 
@@ -94,7 +94,7 @@ def require_flag(name: str, value: Any) -> bool:
 
 
 def refuse_target(y: Any) -> None:
-    """Raise on a target, of which no map has any use; warn of a one-dimensional one, which pipelines pass on."""
+    """Raise on a target, since a map has none; a one-dimensional one, as pipelines pass it, is a warning."""
     if y is None:
         return
     if np.asarray(y).ndim == 1:
@@ -110,7 +110,7 @@ def refuse_target(y: Any) -> None:
 
 
 def require_package(module: str, what: str, extra: str) -> Any:
-    """Import an optional package, or say how to install it."""
+    """Return an optional package; the error names the command that installs it."""
     import importlib
 
     try:  # ArviZ before version 1 warns once a day of its future, and would not be imported where warnings are errors

@@ -22,7 +22,7 @@ KEPT = 2**28
 
 
 def is_file(data: Any) -> bool:
-    """Tell the path of a table that can stay in its file."""
+    """Return whether this is the path of a table that can stay in its file."""
     return isinstance(data, str | PathLike) and str(fspath(data)).rstrip("/").endswith((".npy", ".zarr"))
 
 
@@ -59,7 +59,7 @@ def with_sizes(data: Any, *, features: bool) -> Any:
 
 
 def is_chunked(data: Any) -> bool:
-    """Tell an array in chunks, as Zarr's and HDF5's are, by what it offers; Dask's are of several sizes."""
+    """Return whether this is an array in chunks of one size, as Zarr and HDF5 have; those of Dask differ in size."""
     chunks = getattr(data, "chunks", None)
     return (
         all(hasattr(data, name) for name in ("shape", "dtype", "__getitem__"))
@@ -93,7 +93,7 @@ def _require_square(data: Any) -> None:
 
 @dataclass(frozen=True)
 class ChunkedTable(Source):
-    """A square array that lies in chunks, each of which is read, and decompressed, as a whole."""
+    """A square array stored in chunks; each chunk is read and decompressed as a whole."""
 
     chunked: Any
 
@@ -152,7 +152,7 @@ MANY_OBJECTS, FEW_PAIRS = 500, 0.25
 
 
 def are_few(n: int, given: int) -> bool:
-    """Tell whether so few dissimilarities of so many objects are given that they are not brought into a square."""
+    """Return whether the given pairs of n objects are too few to be worth a square table."""
     return n >= MANY_OBJECTS and given < FEW_PAIRS * n * (n - 1) / 2
 
 
@@ -165,7 +165,7 @@ def filled(part: sp.coo_array) -> Array:
 
 @dataclass(frozen=True)
 class StoredPairs(Source):
-    """A source: a square table, as the user gave it, of which few entries are stored and all others are missing.
+    """A square table of which few entries are stored; all others are missing.
 
     ``table`` has its entries as they were given, stored zeros and NaN among them; an absent diagonal is 0.
     """

@@ -21,12 +21,12 @@ MAX_LISTED = 5
 
 
 def is_pandas(data: Any) -> bool:
-    """Tell a pandas DataFrame or Series from everything else without importing pandas."""
+    """Return whether this is a DataFrame or Series of pandas, without importing pandas."""
     return hasattr(data, "iloc") and hasattr(data, "index") and not is_dask_frame(data)
 
 
 def is_polars(data: Any) -> bool:
-    """Tell a table of polars from everything else."""
+    """Return whether this is a table of polars."""
     return hasattr(data, "columns") and hasattr(data, "get_column")
 
 
@@ -135,7 +135,7 @@ _UNREAD: tuple[tuple[Callable[[Any], bool], str], ...] = (
 
 
 def is_missing(cell: Any) -> bool:
-    """Tell whether a cell holds no value: None, NaN, or pandas' own marks."""
+    """Return whether a cell holds no value: None, NaN, or a mark of pandas."""
     import pandas as pd
 
     missing = pd.isna(cell)  # of a cell that is itself a list, one answer for each of its parts
@@ -177,14 +177,14 @@ def by_header(data: Any) -> Any:
 
 
 def quote(labels: Any) -> str:
-    """List a few labels for a message."""
+    """Return a few labels as a list for a message."""
     labels = list(labels)
     listed = ", ".join(repr(str(label)) for label in labels[:MAX_LISTED])
     return listed + (f" and {len(labels) - MAX_LISTED} more" if len(labels) > MAX_LISTED else "")
 
 
 def name_object(labels: pd.Index | None, position: int) -> str:
-    """Name an object for a message, by its label if it has one."""
+    """Return the name of an object for a message: its label or its number."""
     return f"object {position}" if labels is None else f"object {str(labels[position])!r}"
 
 
@@ -192,11 +192,11 @@ def require_unique(labels: pd.Index, what: str) -> None:
     """Raise if a label occurs twice: aligning by it would be a guess."""
     if not labels.is_unique:
         repeated = labels[labels.duplicated()].unique()
-        raise ValueError(f"{what} has duplicate labels: {quote(repeated)}; give every object a label of its own.")
+        raise ValueError(f"{what} has duplicate labels: {quote(repeated)}; give every object another label.")
 
 
 def is_unlabelled(labels: pd.Index) -> bool:
-    """Tell whether pandas made the labels up itself (0, 1, 2 …)."""
+    """Return whether the labels only count the objects (0, 1, 2 …), as pandas makes them by itself."""
     import pandas as pd
 
     return isinstance(labels, pd.RangeIndex) and labels.start == 0 and labels.step == 1
@@ -238,7 +238,7 @@ def find_labels(given: pd.Index, labels: pd.Index) -> Any:
 
 
 def _positions(given: pd.Index, labels: pd.Index, what: str, lines: str, reference: str = "the dissimilarities") -> Any:
-    """Return where each label is among those given; each must be there once, and no other."""
+    """Return the position of each label among those given; the two must have the same labels."""
     if len(given) != len(labels):
         has_all = lines == "rows" and given.is_unique and (find_labels(given, labels) >= 0).all()
         select = (
@@ -295,19 +295,18 @@ def known_by_name(X: Any, known: Any, *, features: bool) -> tuple[Any, Any]:
         if _are_names(known, there, len(network.nodes), "the nodes have the attributes"):
             return X, node_table(network, names)
         return X, known
-    table = X if is_dask_frame(X) else as_pandas(X)
+    table = X if is_dask_frame(X) else as_frame(as_pandas(X))
     shape: tuple[int, ...] = getattr(X, "shape", ())
     if features and hasattr(table, "columns"):
         n = -1 if is_dask_frame(X) else len(table)  # which would have to be computed
         if _are_names(known, list(table.columns), n, "X has the columns"):
-            drops_columns = is_pandas(table) or is_dask_frame(table)
-            rest = table.drop(columns=names) if drops_columns else table.drop(names)
+            rest = table.drop(columns=names)
             if not rest.shape[1]:
                 raise ValueError(
                     f"known names all columns of X ({quote(names)}); a map needs features that are not known."
                 )
-            return rest, table[names] if drops_columns else table.select(names)
-    # A list of pairs does not have one row per object, so that the number of texts says nothing there.
+            return rest, table[names]
+    # A list of pairs has no row per object, so the number of texts cannot be compared with its rows.
     elif isinstance(known, str) or (len(shape) == 2 and (features or shape[0] == shape[1]) and len(names) < shape[0]):
         raise ValueError(
             f"known={known!r} is neither a value for each object nor a name: X has no columns of features and no nodes "
@@ -317,7 +316,7 @@ def known_by_name(X: Any, known: Any, *, features: bool) -> tuple[Any, Any]:
 
 
 def _are_names(known: Any, there: Any, n: int, what: str) -> bool:
-    """Tell whether texts name what is there, rather than being values of n objects; raise if they are neither."""
+    """Return whether texts are names of what is there, and not values of n objects; raise if they are neither."""
     names = [known] if isinstance(known, str) else known
     absent = [name for name in names if name not in there]
     if absent and (isinstance(known, str) or len(names) != n):

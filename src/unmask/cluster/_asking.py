@@ -1,4 +1,4 @@
-"""Asking the workers of a cluster for something, and what happens when some of them, or all, are lost."""
+"""Tasks for the workers of a cluster, and what happens when some of these, or all, are lost."""
 
 from __future__ import annotations
 
@@ -75,11 +75,7 @@ class Asking:
         )
 
     def _found(self) -> dict[str, Any]:
-        """Ask the scheduler itself for its workers.
-
-        ``Client.scheduler_info`` reads what it has asked for from a place where a task of the client's own writes every
-        two seconds, without the workers: now and then it has none to name.
-        """
+        """Ask the scheduler itself for its workers: ``Client.scheduler_info`` now and then names none."""
         try:
             return dict(self.client.sync(self.client.scheduler.identity, n_workers=-1)["workers"])
         except OSError as error:
@@ -94,10 +90,8 @@ class Asking:
     def run(self, name: str, tasks: dict[str, tuple[Any, ...]]) -> Iterator[tuple[str, Any]]:
         """Yield the results of tasks (a function and its arguments) by their homes, and the addresses where they ran.
 
-        The client holds a few results at a time. All tasks are sent in one message.
-
-        A client sends one every 10 ms, so that the second of two would wait; so would it after one that lets go of the
-        results before, which are kept until then.
+        The client holds a few results at a time. All tasks are sent in one message, and the last results are kept until
+        then: a client sends a message every 10 ms, and letting go of results is one.
         """
         from dask.base import annotate
 
@@ -113,8 +107,8 @@ class Asking:
     def gather(self, futures: list[Any], homes: set[str]) -> list[Any]:
         """Wait for tasks and return their results.
 
-        When all workers are lost at once, Dask does not start again what had its home there, and waits for ever, also
-        for results that were ready. Hence one request that is never started anew, and a look at the workers meanwhile.
+        When all workers are lost at once, Dask waits for ever, also for results that were ready. Hence one request that
+        is never started anew, and a look at the workers meanwhile.
         """
         request = asyncio.run_coroutine_threadsafe(
             self.client.gather(futures, asynchronous=True), self.client.loop.asyncio_loop
@@ -128,11 +122,9 @@ class Asking:
             request.cancel()
 
     def send(self, table: Array, homes: list[str]) -> list[Any]:
-        """Return copies of a table on every eighth worker, each made of another: a tree in which all take their part.
+        """Return copies of a table on every eighth worker, each made from another; a small table goes with every task.
 
-        A small table goes along with every task instead, which saves a step. The copies are results of tasks, which
-        Dask makes again if a worker is lost. What is scattered is gone then, and broadcasting waits for the lost worker
-        for ever.
+        The copies are results of tasks, which Dask makes again if a worker is lost; scattered data would be gone.
         """
         if len(homes) * table.nbytes <= SMALL:
             return [table] * len(homes[::FAN])
@@ -145,24 +137,22 @@ class Asking:
 
     def stubbornly(self, ask: Callable[[], Answer], anew: Callable[[], None]) -> Answer:
         """Ask, and if something is lost make it ``anew`` and ask again, as long as there is a scheduler."""
-        for _ in range(ATTEMPTS - 1):
+        for attempt in itertools.count(1):
             try:
                 with self.faults():
                     return ask()
-            except LostError:
+            except LostError as lost:
+                if attempt == ATTEMPTS:
+                    raise ClusterError(
+                        f"workers of the Dask cluster were lost {ATTEMPTS} times in a row ({lost.__cause__}); look at "
+                        f"their logs. {GO_ON}"
+                    ) from lost.__cause__
                 anew()
-        try:
-            with self.faults():
-                return ask()
-        except LostError as lost:
-            raise ClusterError(
-                f"workers of the Dask cluster were lost {ATTEMPTS} times in a row ({lost.__cause__}); look at their "
-                f"logs. {GO_ON}"
-            ) from lost.__cause__
+        raise AssertionError
 
     @contextmanager
     def faults(self) -> Iterator[None]:
-        """Say in a sentence what went wrong with the cluster while something was asked of it."""
+        """Turn errors of the cluster into sentences, and what can be asked again into `LostError`."""
         from distributed import KilledWorker
         from distributed.comm.core import CommClosedError
 
@@ -192,7 +182,7 @@ class Asking:
             raise
 
     def _disconnected(self) -> ClusterError:
-        """Return what to say when there is no scheduler to talk to any more."""
+        """Return the error of a client without a scheduler."""
         if self.client.status in ("closing", "closed"):  # also some time after its scheduler was lost
             return ClusterError(
                 "the Dask client was closed in the middle of a fit; connect another one (distributed.Client(ADDRESS)) "
@@ -201,13 +191,13 @@ class Asking:
         return ClusterError(f"the scheduler of the Dask cluster was lost in the middle of a fit. {GO_ON}")
 
     def more_room(self) -> str:
-        """Return what to do about a worker that has not enough memory."""
+        """Return what to do about a worker without enough memory."""
         return "give it more"
 
 
 @contextmanager
 def _sending_tables() -> Iterator[None]:
-    """Let Dask not warn of a large graph, which it is not: a table, sent once."""
+    """Silence Dask's warning of a large graph: a table is sent once."""
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", "Sending large graph")
         yield
@@ -216,12 +206,3 @@ def _sending_tables() -> Iterator[None]:
 def relay(table: Any) -> Any:
     """Hand on what every worker needs."""
     return table
-
-
-def size_in_words(amount: float) -> str:
-    """Return a number of bytes in words."""
-    for unit in ("bytes", "kB", "MB", "GB"):
-        if amount < 1000:
-            return f"{amount:.3g} {unit}"
-        amount /= 1000
-    return f"{amount:.3g} TB"

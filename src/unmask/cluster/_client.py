@@ -30,14 +30,10 @@ def ambient_client() -> Any:
 
 
 def is_dask_array(data: Any) -> bool:
-    """Tell an array of Dask by what it offers."""
-    return _is_collection(data) and hasattr(data, "rechunk")
+    """Return whether the data are an array of Dask, by its attributes."""
+    return hasattr(data, "__dask_graph__") and hasattr(data, "rechunk")
 
 
 def is_dask_frame(data: Any) -> bool:
-    """Tell a table of Dask by what it offers."""
-    return _is_collection(data) and hasattr(data, "npartitions") and hasattr(data, "columns")
-
-
-def _is_collection(data: Any) -> bool:
-    return hasattr(data, "__dask_graph__") and hasattr(data, "compute")
+    """Return whether the data are a table of Dask, by its attributes."""
+    return hasattr(data, "__dask_graph__") and hasattr(data, "npartitions") and hasattr(data, "columns")

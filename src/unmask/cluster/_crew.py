@@ -10,7 +10,7 @@ import numpy as np
 
 from .._typing import Array
 from ..kernels import TILE, Rule
-from ._asking import FAN, Asking, Worker, numbers, size_in_words
+from ._asking import FAN, Asking, Worker, numbers
 from ._client import ClusterError
 from ._held import Looked, load_block, look_at_block, run_pass
 from ._readers import Reader
@@ -63,8 +63,8 @@ class Crew(Asking):
         if needed > FILLED * there:
             number = int(np.ceil(needed / FILLED / there * len(workers)))
             raise ClusterError(
-                f"the blocks of {self.n:,} objects take {size_in_words(needed)}, and {len(workers)} workers have "
-                f"{size_in_words(there)} of memory, of which {FILLED:.0%} may be filled; {number} workers of this size "
+                f"the blocks of {self.n:,} objects take {needed / 1e9:.3g} GB, and {len(workers)} workers have "
+                f"{there / 1e9:.3g} GB of memory, of which {FILLED:.0%} may be filled; {number} workers of this size "
                 f"would hold them. Or {self.reader.instead}."
             )
 
@@ -86,14 +86,14 @@ class Crew(Asking):
         tasks = []
         for block in blocks:
             rows, columns = (stretch_ends(self.n, self.side, at) for at in block)
+            function: Any = load_block
+            part: Any = self.reader.part(self, rows, columns)
+            others: Any = rows, columns, self.reader.dtype
+            if name == "look":
+                mirror = None if self.reader.symmetric else self.reader.part(self, columns, rows)
+                function, part, others = look_at_block, self._futures[block], (mirror, rows, columns)
             key = f"unmask-{name}-{block[0]}-{block[1]}-{next(numbers)}-{self.token}"
-            if name == "block":
-                part = self.reader.part(self, rows, columns)
-                task = delayed(load_block, pure=False)(part, rows, columns, self.reader.dtype, dask_key_name=key)
-            else:
-                part = None if self.reader.symmetric else self.reader.part(self, columns, rows)
-                task = delayed(look_at_block, pure=False)(self._futures[block], part, rows, columns, dask_key_name=key)
-            tasks.append(task)
+            tasks.append(delayed(function, pure=False)(part, *others, dask_key_name=key))
         return list(self.client.compute(tasks, workers=[home], allow_other_workers=True))
 
     def shares(self) -> list[tuple[str, Share, list[Any]]]:
@@ -165,15 +165,11 @@ class Crew(Asking):
         return self.stubbornly(ask, self._anew)
 
     def more_room(self) -> str:
-        """Return what to do about a worker that has not enough memory: which blocks would fit."""
-        side, size = self.side // 2 // TILE * TILE, size_in_words(self._bytes(self.side))
-        smaller = (
-            f"blocks of {side:,}, of which each takes {size_in_words(self._bytes(side))}, would fit: "
-            f"dask.config.set({{{SETTING!r}: {side}}})"
-            if side
-            else "there are no smaller ones, so that it needs more memory"
-        )
+        """Return what to do about a worker without enough memory: which blocks would fit."""
+        side = self.side // 2 // TILE * TILE
+        smaller = f"blocks of {side:,} would fit: dask.config.set({{{SETTING!r}: {side}}})"
         return (
-            f"it had blocks of {self.side:,} objects ({size} each); {smaller}. If all blocks of a worker together are "
-            "too many, add workers"
+            f"it had blocks of {self.side:,} objects ({self._bytes(self.side) / 1e6:,.1f} MB each); "
+            f"{smaller if side else 'there are no smaller ones, so that it needs more memory'}. If all blocks of a "
+            "worker together are too many, add workers"
         )

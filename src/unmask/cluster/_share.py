@@ -1,8 +1,7 @@
 """How the upper triangle of a table is cut into square blocks, and these are dealt to workers.
 
-A worker sees its blocks as a small table of its own: the objects that occur in them, numbered anew. So what it gets and
-returns grows with these objects and not with all of them; blocks that lie near each other are dealt to the same worker,
-of W workers each then has to do with about ``2 / sqrt(2 W)`` of the objects.
+A worker gets and returns numbers only of the objects in its blocks. Blocks that lie near each other are dealt to the
+same worker: with W workers each has about ``2 / sqrt(2 W)`` of the objects.
 """
 
 from __future__ import annotations
@@ -55,12 +54,9 @@ def deal(blocks: list[Block], capacities: list[int]) -> list[list[Block]]:
 
 @dataclass(frozen=True)
 class Share:
-    """The blocks that a worker holds: a table of the objects that occur in them, of which only these blocks are there.
+    """The blocks of one worker: parts of a table of the objects that occur in them."""
 
-    ``n`` and ``side`` are of the whole table.
-    """
-
-    n: int
+    n: int  # of the whole table, as is ``side``
     side: int
     blocks: tuple[Block, ...]
 

@@ -98,19 +98,20 @@ def save(study: Discovery, path: Path, *, force: bool = False) -> None:
     """Write a study as a folder, or as a zip file if the name says so."""
     before, is_new = study.revisions, not path.exists()
     written: list[Path] = []
+
+    def write(name: str, data: bytes) -> None:
+        written.extend([path / name] if name != STUDY else [])
+        with atomic_path(path / name) as draft:
+            draft.write_bytes(data)
+
     try:
         if path.suffix.lower() == ".zip":
-            _require_ancestor(study, before, path)
             with atomic_path(path) as draft, zipfile.ZipFile(draft, "w") as packed:
-                files = {}
-                for name, make in _contents(study):
-                    files[name] = _pack(packed, name, make())
-                _pack(packed, STUDY, _next_revision(study, files))
-                _require_ancestor(study, before, path)
+                _write(study, path, lambda name, data: packed.writestr(_entry(name), data, zipfile.ZIP_DEFLATED))
         else:
             _require_place(path, force)
             path.mkdir(exist_ok=True)
-            _write(study, path, written)
+            _remove_others(path, *_write(study, path, write))
     except BaseException as error:
         if study.revisions != before and read_saved(path).get("revisions") == list(study.revisions):
             if isinstance(error, Exception):  # after all was written
@@ -129,14 +130,6 @@ def save(study: Discovery, path: Path, *, force: bool = False) -> None:
         raise
 
 
-def _pack(packed: zipfile.ZipFile, name: str, data: bytes) -> str:
-    """Add a file to a zip file, and return its fingerprint."""
-    entry = zipfile.ZipInfo(name, ZIP_DATE)
-    entry.external_attr = 0o644 << 16
-    packed.writestr(entry, data, zipfile.ZIP_DEFLATED)
-    return fingerprint(data)
-
-
 def _require_place(path: Path, force: bool) -> None:
     """Raise unless a folder can be made or holds nothing but a study."""
     what = None
@@ -151,32 +144,37 @@ def _require_place(path: Path, force: bool) -> None:
         raise FileProblem(f"{path}: {what}", str(path))
 
 
-def _write(study: Discovery, folder: Path, written: list[Path]) -> None:
-    """Write the files that are not in a folder yet, and study.json; then remove those of a study before."""
+def _entry(name: str) -> zipfile.ZipInfo:
+    entry = zipfile.ZipInfo(name, ZIP_DATE)
+    entry.external_attr = 0o644 << 16
+    return entry
+
+
+def _write(study: Discovery, place: Path, write: Callable[[str, bytes], None]) -> tuple[Any, Any]:
+    """Write the files that a folder does not have yet, and study.json; return the files before and now."""
     before = study.revisions
-    there = _require_ancestor(study, before, folder).get("files", {})
+    there = _require_ancestor(study, before, place).get("files", {})
     files = {}
     for name, make in _contents(study):
-        if name in there and (folder / name).is_file():
+        if name in there and (place / name).is_file():
             files[name] = there[name]
-            continue
-        data = make()
-        written.append(folder / name)
-        _write_bytes(folder / name, data)
-        files[name] = fingerprint(data)
+        else:
+            data = make()
+            write(name, data)
+            files[name] = fingerprint(data)
     document = _next_revision(study, files)
-    _require_ancestor(study, before, folder)
-    _write_bytes(folder / STUDY, document)
+    _require_ancestor(study, before, place)
+    write(STUDY, document)
+    return there, files
+
+
+def _remove_others(folder: Path, before: Any, now: Any) -> None:
+    """Remove the files of the study that was there before, and those that a killed save left long ago."""
     for path in folder.iterdir():
-        if OURS.fullmatch(path.name) and path.name not in files:
+        if OURS.fullmatch(path.name) and path.name not in now:
             with suppress(OSError):
-                if path.name in there or time.time() - path.stat().st_mtime > STALE:
+                if path.name in before or time.time() - path.stat().st_mtime > STALE:
                     path.unlink()
-
-
-def _write_bytes(path: Path, data: bytes) -> None:
-    with atomic_path(path) as draft:
-        draft.write_bytes(data)
 
 
 def read_saved(place: Path) -> dict[str, Any]:
@@ -455,7 +453,7 @@ def _data(files: _Files, key: str, elsewhere: bool) -> Data:
         if not tables:
             raise DamagedError(f"{STUDY} names no table of features.")
         return ComparedFeatures(tables["features"], about.metric, about.metric_params, about.single)
-    made, path = f"was made from the dissimilarities in {about.path!r}, which", str(about.path)
+    made, path = f"was made from the dissimilarities in the file {about.path!r}, which", str(about.path)
     if not elsewhere:
         raise DamagedError(
             f"{made} is not in it, and a study that is handed over may name no file of this machine; open it where "

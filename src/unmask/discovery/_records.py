@@ -62,7 +62,7 @@ else:
 
 
 class Record(BaseModel):
-    """An action, with its place in the tree of a study. It never changes."""
+    """An action of a study: its number in the tree (`id`) and that of the action before it (`parent`, 0 at first)."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", arbitrary_types_allowed=True)
     __eq__ = object.__eq__
@@ -79,8 +79,6 @@ class Step(Record):
 
     Attributes
     ----------
-    id, parent : int
-        Its own number in the tree, and that of the action before it; 0 for the beginning.
     number : int
         1 for the first fit on the way to it, 2 for the next …
     estimator : {"mds", "isomap", "classical"}
@@ -195,8 +193,6 @@ class Adoption(Record):
 
     Attributes
     ----------
-    id, parent : int
-        Its own number in the tree, and that of the action before it.
     name : str
         Name of the feature.
     values : Series
@@ -267,8 +263,6 @@ class Amendment(Record):
 
     Attributes
     ----------
-    id, parent : int
-        Its own number in the tree, and that of the action before it.
     name : str
         Name of the feature before.
     values : Series
@@ -321,8 +315,6 @@ class Forgetting(Record):
 
     Attributes
     ----------
-    id, parent : int
-        Its own number in the tree, and that of the action before it.
     name : str
         The feature.
     why : str

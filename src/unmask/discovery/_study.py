@@ -73,9 +73,9 @@ class Discovery:
 
     Notes
     -----
-    Where a table of dissimilarities would be larger than 256 MB (2 GB where the metric is not compiled), the study
-    keeps the features and the name of the metric instead. A table of that size in an ``.npy`` or ``.zarr`` file stays
-    there. ``material.among(positions)`` returns the dissimilarities among some objects.
+    Instead of a table of dissimilarities above 256 MB (2 GB where the metric is not compiled) the study keeps the
+    features and the name of the metric; an ``.npy`` or ``.zarr`` file of that size stays where it is.
+    ``material.among(positions)`` returns the dissimilarities among some objects.
 
     Examples
     --------
@@ -610,16 +610,15 @@ class Discovery:
         DataFrame
             The surest first: ``kind`` ("column", "groups" or "order"), ``what``, ``strength`` (multiple correlation or
             eta of a column, mean silhouette of groups, share of the map that an order accounts for), ``p_value``,
-            ``adopt`` (the call that adopts it, as code), ``arguments`` (the same as a dictionary:
-            ``study.adopt(**arguments)``), ``note``, and the direction of a column (``cos_…`` for each axis).
+            ``adopt`` and ``arguments`` (the call that adopts it, as code and as a dictionary), ``note``, and the
+            direction of a column (``cos_…`` for each axis).
 
         Notes
         -----
-        The p-values are corrected for all questions asked: of 20 maps that show nothing, one has a p-value below 0.05
-        anywhere in its table. Objects on top of each other that differ in known features count once. Groups and orders
-        must stand out from evenly filled shapes and from maps of the same dissimilarities in random order; they need 8
-        places and are sought among at most 300. Columns are compared by at most 5,000 objects. The cost is about
-        `n_references` short fits and `n_permutations` regressions of each column.
+        The p-values are corrected for all questions: of 20 maps that show nothing, one has a p-value below 0.05 in its
+        table. Objects on top of each other that differ in known features count once. Groups and orders must stand out
+        from evenly filled shapes and from maps of the same dissimilarities in random order; they need 8 places and are
+        sought among at most 300. Columns are compared by at most 5,000 objects.
         """
         require_integer("n", n, 1)
         require_integer("n_permutations", n_permutations, 1)
@@ -653,9 +652,9 @@ class Discovery:
         Notes
         -----
         Numbers and ordered levels are compared by ranks (Wilcoxon, Kruskal and Wallis), other levels by counts
-        (Pearson's χ²), angles by uniform scores (Mardia, Watson and Wheeler). For few objects the p-values are exact or
-        from 9999 random groups; all are corrected for the number of columns by Holm's rule. They hold for a group that
-        was not chosen by looking at the map.
+        (Pearson's χ²), angles by uniform scores (Mardia, Watson and Wheeler); for few objects exactly, or by 9999
+        random groups. The p-values are corrected for the number of columns (Holm), and hold for a group that was not
+        chosen by looking at the map.
         """
         inside, outside = sides(self.material.objects, group, other)
         return contrast(self.known, self.known_types, self.material.table, inside, outside)

@@ -51,24 +51,16 @@ class Drill(SpectralDissimilarity):
 
     Attributes
     ----------
-    dissimilarities_ : ndarray of shape (n_objects, n_objects)
-        In the unit of the data.
-    graph_ : scipy sparse array of shape (n_objects, n_objects)
-        The learned graph: pairs with a precision other than 0, with their dissimilarities in the data as lengths.
-    candidates_ : scipy sparse array of shape (n_objects, n_objects)
-        The candidate edges from which the graph was learned.
-    precision_ : ndarray of shape (n_objects, n_objects)
-        P / p, exactly 0 where there is no edge.
-    covariance_ : ndarray of shape (n_objects, n_objects)
-        The inverse of `precision_`.
+    dissimilarities_, precision_, covariance_ : ndarray of shape (n_objects, n_objects)
+        In the unit of the data. The precision is P / p, exactly 0 where there is no edge.
+    graph_, candidates_ : scipy sparse array of shape (n_objects, n_objects)
+        The learned graph (pairs with a precision other than 0, with their dissimilarities in the data as lengths), and
+        the candidate edges.
     objective_ : float
         The penalised likelihood at P.
-    violation_ : float
-        Largest violation of the optimality conditions, in the units of `tol`.
-    n_iter_, converged_ : int, bool
-        Number of Newton steps, and whether `violation_` is at most `tol`.
-    n_components_joined_ : int
-        As in :class:`LaplacianEigenmaps`.
+    violation_, n_iter_, converged_ : float, int, bool
+        Largest violation of the optimality conditions, in the units of `tol`; number of Newton steps; whether the
+        violation is at most `tol`.
 
     References
     ----------
@@ -180,14 +172,11 @@ class _Field:
     def _products(self, A: Array, free: IntArray) -> Callable[[Array], Array]:
         """Return a function of values v that computes the free entries of ``A V A`` and no others."""
         i, j = self.i[free], self.j[free]
-        apart = np.flatnonzero(i != j)
-        entry = np.concatenate([np.arange(len(i)), apart])
+        apart = i != j
         places = np.concatenate([i, j[apart]]), np.concatenate([j, i[apart]])
-        V = sp.csr_array((entry + 1.0, places), shape=A.shape)
-        entry = V.data.astype(np.int64) - 1  # which value each stored element takes
 
         def multiply(values: Array) -> Array:
-            V.data = values[entry]
+            V = sp.csr_array((np.concatenate([values, values[apart]]), places), shape=A.shape)
             left = np.ascontiguousarray((V @ A).T)
             found = np.empty(len(values))
             for first in range(0, len(found), AT_ONCE):

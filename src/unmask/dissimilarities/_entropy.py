@@ -41,8 +41,8 @@ class MaximumEntropyUnfolding(SpectralDissimilarity):
     neighbours is kept. Duplicates have no finite weight: a squared length below 1e-8 of the median is replaced by 1e-3
     of it, with a warning.
 
-    Time grows with N cubed (some tens of Cholesky decompositions), memory with N squared. With ``constraints="equal"``
-    time grows with the number of edges cubed (10 to some 100 times), memory with its square.
+    Time grows with N cubed (some tens of Cholesky decompositions), memory with N squared; with ``constraints="equal"``
+    with the number of edges cubed, and squared.
 
     Parameters
     ----------
@@ -62,19 +62,16 @@ class MaximumEntropyUnfolding(SpectralDissimilarity):
 
     Attributes
     ----------
-    dissimilarities_ : ndarray of shape (n_objects, n_objects)
-        Roots of ``k_ii - 2 k_ij + k_jj``, in the unit of the data.
-    precision_ : ndarray of shape (n_objects, n_objects)
-        The weighted Laplacian, for the sum of all p columns of the data; multiply by p for a single column.
-    covariance_ : ndarray of shape (n_objects, n_objects)
-        Its pseudo-inverse (divide by p for a single column).
+    dissimilarities_, precision_, covariance_ : ndarray of shape (n_objects, n_objects)
+        In the unit of the data. The precision is the weighted Laplacian, for the sum of all p columns of the data
+        (multiply by p for a single column), the covariance its pseudo-inverse.
     multipliers_ : ndarray of shape (n_edges,)
         Weights of the edges, in the order of the upper triangle of `graph_` by rows.
     objective_ : float
         ``log det(L + 11'/N) - sum_e weight_e d_e`` at the optimum.
     n_iter_, converged_ : int, bool
         Number of iterations, and whether the optimality conditions were met.
-    graph_, n_components_joined_
+    graph_
         As in :class:`LaplacianEigenmaps`.
 
     References

@@ -95,7 +95,7 @@ class Geodesic(ComparingTransformer):
     dissimilarities_ : ndarray of shape (n_objects, n_objects), or LandmarkRows
         Lengths of the shortest paths.
     n_components_joined_ : int
-        Number of parts the neighbours alone leave; 1 if the graph was connected.
+        Number of parts that neighbours alone leave.
 
     Examples
     --------
@@ -171,9 +171,8 @@ class Geodesic(ComparingTransformer):
             require_features(X)
             warn_of_square_features(X)
             self._labels = labels_of(X)
-        types = [np.float64, np.float32]
-        features: Array = validate_data(self, X, dtype=types, ensure_min_samples=1 + reset, reset=reset)
-        return features
+        options = {"dtype": [np.float64, np.float32], "ensure_min_samples": 1 + reset, "reset": reset}
+        return np.asarray(validate_data(self, X, **options))
 
     def _make_search(self) -> NearestNeighbors:
         params = dict(self.metric_params or {})
@@ -214,13 +213,13 @@ class Geodesic(ComparingTransformer):
         return np.asarray(table, dtype=np.float64)
 
     def _paths(self) -> Any:
-        if self.n_landmarks is None:
+        number, n = self.n_landmarks, self._n
+        if number is None:
             return shortest_paths(self.graph_, self.dtype)
-        n = self._n
-        if self.n_landmarks > n:
-            raise ValueError(f"n_landmarks={self.n_landmarks} but there are {n} objects; leave it out to use them all.")
+        if number > n:
+            raise ValueError(f"n_landmarks={number} but there are {n} objects; leave it out to use them all.")
         rng = np.random.default_rng(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
-        landmarks = np.sort(rng.choice(n, self.n_landmarks, replace=False))
+        landmarks = np.sort(rng.choice(n, number, replace=False))
         strip = shortest_paths(self.graph_, self.dtype, landmarks)
         among = np.triu(strip[:, landmarks])  # sums in another order differ by rounding
         strip[:, landmarks] = among + among.T

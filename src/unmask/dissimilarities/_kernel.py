@@ -22,7 +22,7 @@ class KernelDissimilarity(DissimilarityTransformer):
     """Distances between objects in the feature space of a kernel; their classical map is kernel PCA.
 
     ``d_ij = sqrt(k_ii - 2 k_ij + k_jj)`` for a positive semi-definite kernel k, also for new objects. `X` holds
-    features, (n_objects, n_features). Time and memory grow with N squared.
+    features, (n_objects, n_features).
 
     Parameters
     ----------
@@ -34,10 +34,8 @@ class KernelDissimilarity(DissimilarityTransformer):
 
     Attributes
     ----------
-    dissimilarities_ : ndarray of shape (n_objects, n_objects)
-        Distances in feature space.
-    covariance_ : ndarray of shape (n_objects, n_objects)
-        The kernel between the objects, not centred.
+    dissimilarities_, covariance_ : ndarray of shape (n_objects, n_objects)
+        Distances in feature space, and the kernel between the objects, not centred.
 
     References
     ----------

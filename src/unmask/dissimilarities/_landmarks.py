@@ -15,8 +15,7 @@ from ..kernels import Source, Survey, Workers, survey_pairs
 class LandmarkRows(Source):
     """A square table that holds only the rows and columns of some objects, the landmarks; the rest is missing.
 
-    Made by :class:`Geodesic` with `n_landmarks`. A source, as every estimator with ``metric="precomputed"`` takes it:
-    a fit uses the pairs with a landmark, and memory grows with their number.
+    Made by :class:`Geodesic` with `n_landmarks`. A source, as every estimator with ``metric="precomputed"`` takes it.
 
     Attributes
     ----------
@@ -49,7 +48,6 @@ class LandmarkRows(Source):
 
     @property
     def shape(self) -> tuple[int, int]:
-        """Shape of the square table."""
         return self.n, self.n
 
     @property

@@ -124,7 +124,7 @@ class SparseSpectral(SpectralDissimilarity):
     """Base of the spectral methods with a sparse precision; a subclass writes ``_find``.
 
     ``_find(neighbours, source)`` gets the directed graph of neighbours with lengths, and the dissimilarities as a
-    source. It sets ``graph_`` and ``objective_``, and returns a :class:`SparsePrecision`.
+    source. It sets ``graph_``, and returns a :class:`SparsePrecision`.
     """
 
     _TAKES_PARTS = True
@@ -171,8 +171,7 @@ class LaplacianEigenmaps(SparseSpectral):
     edges are wires, and in proportion to the time a random walk takes from one to the other and back. Lengths of
     edges count only through their weights: the unit of the dissimilarities is not that of the data.
 
-    :class:`unmask.SpectralMap` draws the map from a sparse factor of the Laplacian. The tables `dissimilarities_`,
-    `covariance_` and `precision_` are made when they are read: memory N squared, time N sparse systems.
+    :class:`unmask.SpectralMap` draws the map from a sparse factor; the N x N tables are made when they are read.
 
     Parameters
     ----------
@@ -203,10 +202,6 @@ class LaplacianEigenmaps(SparseSpectral):
         The neighbourhood graph, symmetric, with lengths of edges.
     masses_ : ndarray of shape (n_objects,)
         Degrees of the objects (sums of weights), or ones if not `normalized`.
-    objective_ : float
-        Sum over edges of weight times squared length: what the data would cost as a map of themselves.
-    n_components_joined_ : int
-        Number of parts the neighbours alone leave; 1 if the graph was connected.
 
     References
     ----------
@@ -242,6 +237,5 @@ class LaplacianEigenmaps(SparseSpectral):
         adjacency = sp.csr_array((weights, self.graph_.indices, self.graph_.indptr), shape=self.graph_.shape)
         degrees = np.asarray(adjacency.sum(axis=1)).ravel()
         self.masses_ = degrees if self.normalized else np.ones(source.n)
-        self.objective_ = float(weights @ lengths) / 2  # each edge is stored twice
         L = sp.csc_array(sp.diags_array(degrees) - adjacency)
         return SparsePrecision(L, is_laplacian=True, ground=int(np.argmax(degrees)))

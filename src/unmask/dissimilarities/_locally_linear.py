@@ -38,9 +38,8 @@ class LocallyLinear(SparseSpectral):
         the products are singular, so that many weights reconstruct the object equally well (always if it has more
         neighbours than features), and 0 elsewhere.
     on_disconnected : {"join", "error"}, default="join"
-        What to do if several groups of objects have all their neighbours among themselves, so that the places of the
-        groups are undetermined: give each but the largest the shortest edge that leaves it, with a warning that counts
-        them, or raise an error.
+        What to do if several groups of objects have all their neighbours among themselves: give each but the largest
+        the shortest edge that leaves it, with a warning that counts them, or raise an error.
     metric, metric_params
         As in :class:`LaplacianEigenmaps`.
 
@@ -50,10 +49,6 @@ class LocallyLinear(SparseSpectral):
         In row i the weights that reconstruct object i.
     graph_, precision_, covariance_, dissimilarities_
         As in :class:`LaplacianEigenmaps`.
-    objective_ : float
-        Sum of the squared errors of reconstruction, which the weights minimise.
-    n_components_joined_ : int
-        Number of groups of objects that have all their neighbours among themselves; 1 if all depend on each other.
 
     References
     ----------
@@ -93,8 +88,7 @@ class LocallyLinear(SparseSpectral):
             neighbours = sp.csr_array((np.append(old.data, lengths), ends), shape=old.shape)
             groups = _closed_groups(neighbours)
         self.graph_ = undirected(neighbours)
-        self.weights_, errors, _ = _reconstruct(source, neighbours, self.ridge)
-        self.objective_ = float(errors.sum())
+        self.weights_, *_ = _reconstruct(source, neighbours, self.ridge)
         M = sp.csc_array(sp.eye_array(source.n) - self.weights_.T)
         # Only objects of the last closed group, on which all others depend, can be held at 0.
         used = np.bincount(self.weights_.indices, minlength=source.n)
@@ -122,20 +116,14 @@ class AcyclicLocallyLinear(SparseSpectral):
 
     Attributes
     ----------
-    graph_ : scipy sparse array of shape (n_objects, n_objects)
-        The graph of objects and their later neighbours, symmetric, with lengths of edges; always connected.
-    weights_ : scipy sparse array of shape (n_objects, n_objects)
-        In row i the weights that reconstruct object i; none for the last in the order.
+    graph_, weights_ : scipy sparse array of shape (n_objects, n_objects)
+        As in :class:`LocallyLinear`; the last object of the order has no weights.
     precisions_ : ndarray of shape (n_objects,)
-        Inverse of each object's squared error of reconstruction; 0 for the last. An object reproduced
-        exactly (error below 1e-8 of the median) has no finite precision; its error counts as 1e-3 of the median, with a
-        warning.
+        Inverse of each object's squared error of reconstruction; 0 for the last. An error below 1e-8 of the median
+        counts as 1e-3 of it, with a warning.
     precision_, covariance_, dissimilarities_ : ndarray of shape (n_objects, n_objects)
         ``M diag(precisions_) M'`` for the sum of all p columns of the data (multiply by p for one), M with 1 on the
         diagonal and minus the weights of object i in column i; its pseudo-inverse, and the distances of that.
-    objective_ : float
-        Sum over objects, without the last, of the logarithm of the precision less precision times squared error: what
-        the precisions maximise. With ``log N`` added it is that of :class:`MaximumEntropyUnfolding`.
 
     References
     ----------
@@ -175,12 +163,9 @@ class AcyclicLocallyLinear(SparseSpectral):
         free, last = self._order[:-1], int(self._order[-1])
         # An object with a duplicate among its neighbours is reproduced exactly, but for the ridge.
         errors[free[nearly_zero(nearest[free])]] = 0.0
-        capped = raised(
-            errors[free], "objects are reproduced by their neighbours (nearly) exactly; their squared errors"
-        )
+        what = "objects are reproduced by their neighbours (nearly) exactly; their squared errors"
         precisions = self.precisions_ = np.zeros(source.n)
-        precisions[free] = 1.0 / capped
-        self.objective_ = float(np.sum(np.log(precisions[free]) - precisions[free] * errors[free]))
+        precisions[free] = 1.0 / raised(errors[free], what)
         M = sp.csc_array((sp.eye_array(source.n) - self.weights_.T) @ sp.diags_array(np.sqrt(precisions)))
         return SparsePrecision(M, is_laplacian=False, ground=last)
 

@@ -31,8 +31,7 @@ class Metric(DissimilarityTransformer):
 
     The metrics of scipy and scikit-learn by name, Gower's for mixed tables with missing cells, Aitchison's for
     compositions, Wasserstein's for samples and histograms, dynamic time warping for series, or a function of two rows.
-    `X` has one object per row; Notes list what each metric takes. Each pair is compared once, and nothing else of the
-    size of the result is held.
+    `X` has one object per row; Notes list what each metric takes.
 
     Parameters
     ----------
@@ -89,9 +88,8 @@ class Metric(DissimilarityTransformer):
 
     References
     ----------
-    J. C. Gower, "A general coefficient of similarity and some of its properties", Biometrics, 1971.
-
-    J. Aitchison, "The statistical analysis of compositional data", Chapman and Hall, 1986.
+    J. C. Gower, "A general coefficient of similarity and some of its properties", Biometrics, 1971. J. Aitchison, "The
+    statistical analysis of compositional data", Chapman and Hall, 1986.
 
     Examples
     --------

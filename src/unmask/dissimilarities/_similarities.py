@@ -37,8 +37,7 @@ def similarity_to_dissimilarity(
     occurrences : array-like or Series of length n_objects, optional
         For ``"counts"``: how often each object occurs. By default the diagonal of `S`.
     pseudocount : float, optional
-        For ``"confusion"``: added to every cell, so that objects never confused get a finite dissimilarity; 0.5 is
-        usual for counts. By default a cell of 0 is refused.
+        For ``"confusion"``: added to every cell, since one of 0 is refused; 0.5 is usual for counts.
 
     Returns
     -------
@@ -60,10 +59,8 @@ def similarity_to_dissimilarity(
     >>> import numpy as np
     >>> from unmask.dissimilarities import similarity_to_dissimilarity
     >>> together = np.array([[4, 2, 0], [2, 9, 3], [0, 3, 4]])  # how often each occurs is on the diagonal
-    >>> similarity_to_dissimilarity(together, "counts").round(3)
-    array([[0.   , 1.155, 1.414],
-           [1.155, 0.   , 1.   ],
-           [1.414, 1.   , 0.   ]])
+    >>> similarity_to_dissimilarity(together, "counts")[0].round(3)
+    array([0.   , 1.155, 1.414])
     """
     require_choice("method", method, METHODS)
     for name, value, owner in (("occurrences", occurrences, "counts"), ("pseudocount", pseudocount, "confusion")):
@@ -100,17 +97,17 @@ class _Table:
         self.rounding = rounding_level(values, 1.0)
         self.refuse(np.isinf(self.values), "replace it, or use NaN for missing")
 
-    def refuse(self, wrong: Any, why: str, before: str = "") -> None:
+    def refuse(self, wrong: Any, why: str) -> None:
         """Raise if any pair is marked as wrong, naming the first."""
         for i, j in np.argwhere(wrong)[:1]:
             pair = f"({name_object(self.labels, int(i))}, {name_object(self.labels, int(j))})"
-            raise ValueError(f"{before}S has {self.values[i, j]:g} for the pair {pair}; {why}.")
+            raise ValueError(f"S has {self.values[i, j]:g} for the pair {pair}; {why}.")
 
     def symmetric(self) -> Array:
         S = self.values
         apart = np.abs(S - S.T) > self.rounding * np.max(np.abs(S), where=np.isfinite(S), initial=0.0)
-        way_out = "pass (S + S.T) / 2. Did you mean method='confusion' (rows presented, columns answered)?"
-        self.refuse(apart | (np.isnan(S) != np.isnan(S.T)), way_out, "the similarities are not symmetric: ")
+        why = "it is not symmetric: pass (S + S.T) / 2, or method='confusion' (rows presented, columns answered)"
+        self.refuse(apart | (np.isnan(S) != np.isnan(S.T)), why)
         return S
 
 
@@ -146,18 +143,21 @@ def _from_confusion(table: _Table, pseudocount: float) -> Array:
     table.refuse(np.diag(~np.any(table.values > 0, axis=1)), "its row has no answers: leave it out")
     table.refuse(C == 0, "the dissimilarity would be infinite: pass a pseudocount (0.5 is usual for counts)")
     table.refuse(np.diag(np.isnan(np.diagonal(C))), "the right answers on the diagonal must be given")
-    log = np.log(C)
-    D = (np.diagonal(log)[:, None] + np.diagonal(log) - log - log.T) / 2
+    D = _apart((np.log(C) + np.log(C.T)) / 2) / 2
     table.refuse(-table.rounding > D, "they were confused more than recognised: join them, or set the pair to NaN")
     return np.asarray(np.maximum(D, 0.0))
 
 
 def _from_products(table: _Table) -> Array:
-    S = table.symmetric()
-    own = np.diagonal(S)
-    table.refuse(np.diag(np.isnan(own)), "the diagonal must be given")
-    squared = own[:, None] + own - 2 * S
+    S, size = table.symmetric(), np.abs(table.values)
+    table.refuse(np.diag(np.isnan(np.diagonal(S))), "the diagonal must be given")
+    squared = _apart(S)
     # Rounding errors are in proportion to the terms of each pair, not to the largest number of the table.
-    size = np.abs(own[:, None]) + np.abs(own) + 2 * np.abs(S)
-    table.refuse(squared < -table.rounding * size, "s_ii + s_jj - 2 s_ij is below 0, which inner products never give")
+    wrong = squared < -table.rounding * (np.diagonal(size)[:, None] + np.diagonal(size) + 2 * size)
+    table.refuse(wrong, "s_ii + s_jj - 2 s_ij is below 0, which inner products never give")
     return np.sqrt(np.maximum(squared, 0.0))
+
+
+def _apart(S: Array) -> Array:
+    own = np.diagonal(S)
+    return np.asarray(own[:, None] + own - 2 * S)

@@ -102,7 +102,8 @@ class TextureDissimilarity(DissimilarityTransformer):
         return tags
 
     def _fit(self, X: Any) -> None:
-        if self.model is not None and (isinstance(self.model, type) or not is_regressor(self.model)):
+        given = self.model is not None
+        if given and (isinstance(self.model, type) or not (hasattr(self.model, "fit") and is_regressor(self.model))):
             raise ValueError(f"model={self.model!r} must be a regressor of scikit-learn, or None for a tree.")
         self._seed = int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
         images, self._labels = self._read(X)

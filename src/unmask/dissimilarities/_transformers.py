@@ -41,24 +41,19 @@ if TYPE_CHECKING:
 def make_transformer(
     metric: Any, metric_params: dict[str, Any] | None = None, *, dtype: str = "float64", n_jobs: int | None = None
 ) -> Any:
-    """Return the transformer for a `metric`.
+    """Return the unfitted transformer for a `metric`, or None for ``"precomputed"``.
 
     Parameters
     ----------
     metric : str, callable or transformer
         A name or a function of two rows, as :class:`Metric` takes them; a transformer of this module, or any other
-        whose ``fit_transform`` returns dissimilarities; or ``"precomputed"``.
-    metric_params : dict, optional
-        Further arguments of a name or a function.
-    dtype : {"float64", "float32"}, default="float64"
-        Type of the dissimilarities of a name or a function.
-    n_jobs : int, optional
-        Threads for a name or a function.
+        whose ``fit_transform`` returns dissimilarities, which is cloned; or ``"precomputed"``.
+    metric_params, dtype, n_jobs
+        Parameters of :class:`Metric` for a name or a function.
 
     Returns
     -------
     transformer or None
-        Unfitted; a given transformer is cloned. None for ``"precomputed"``.
 
     Examples
     --------
@@ -249,11 +244,7 @@ class ComparingTransformer(DissimilarityTransformer):
         return D
 
     def _checked(self, data: Any) -> Any:
-        """Return dissimilarities that were given, or that a transformer made, after checking them.
-
-        Where missing pairs are allowed, a sparse matrix is a graph: an edge stored one way counts, and it is not
-        brought into a square.
-        """
+        """Return checked dissimilarities; a sparse matrix is a graph where missing pairs are allowed."""
         is_graph = self._TAKES_MISSING and sp.issparse(data)
         data = stored_both_ways(data) if is_graph else data
         with Workers(resolve_threads(None)) as workers:
@@ -282,10 +273,8 @@ class ComparingTransformer(DissimilarityTransformer):
 
     def _require_neighbours(self, n: int) -> None:
         if self.n_neighbors is not None and self.n_neighbors >= n:
-            raise ValueError(
-                f"n_neighbors={self.n_neighbors} but there are n_samples={n} objects; "
-                f"an object has at most {n - 1} neighbours."
-            )
+            most = f"an object has at most {n - 1} neighbours."
+            raise ValueError(f"n_neighbors={self.n_neighbors} but there are n_samples={n} objects; {most}")
 
     def _joined(self, graph: Any, distances_from: Callable[[IntArray], Array]) -> Any:
         """Return the graph with its parts joined, or raise."""
@@ -295,8 +284,6 @@ class ComparingTransformer(DissimilarityTransformer):
         parts = f"the neighbourhood graph falls into {self.n_components_joined_} parts"
         if self.on_disconnected == "error":
             raise ValueError(f"{parts}; raise {self._WIDEN}, or pass on_disconnected='join'.")
-        warn_user(
-            f"{parts}, which were joined by the shortest edges between them; raise {self._WIDEN} to avoid it.",
-            MapWarning,
-        )
+        joined = f"{parts}, which were joined by the shortest edges between them; raise {self._WIDEN} to avoid it."
+        warn_user(joined, MapWarning)
         return join_components(graph, distances_from)

@@ -34,8 +34,7 @@ class MaximumVarianceUnfolding(SpectralDissimilarity):
     and, with ``angles``, of all pairs that share a neighbour. The covariance is the product of N x `rank` coordinates,
     which an augmented Lagrangian finds from the map of shortest paths, instead of an N x N semidefinite programme.
 
-    Time grows with the number of kept pairs times the rank, for some thousand steps (N = 1000: seconds), plus N cubed
-    for the start; memory with N squared.
+    Time grows with the number of kept pairs times the rank (N = 1000: seconds), and N cubed for the start.
 
     Parameters
     ----------
@@ -54,24 +53,17 @@ class MaximumVarianceUnfolding(SpectralDissimilarity):
 
     Attributes
     ----------
-    dissimilarities_ : ndarray of shape (n_objects, n_objects)
-        In the unit of the data.
-    covariance_ : ndarray of shape (n_objects, n_objects)
-        Products of the coordinates; centred.
-    precision_ : ndarray of shape (n_objects, n_objects)
-        Laplacian of the multipliers; ``precision_ @ covariance_ = covariance_`` at the optimum. With ``angles`` the
-        multipliers are often not determined, and grow without bound as `tol` falls.
+    dissimilarities_, covariance_, precision_ : ndarray of shape (n_objects, n_objects)
+        In the unit of the data. The covariance holds products of the centred coordinates. The precision is the
+        Laplacian of the multipliers; ``precision_ @ covariance_ = covariance_`` at the optimum.
     multipliers_ : scipy sparse array of shape (n_objects, n_objects)
-        A multiplier for each kept pair.
+        A multiplier for each kept pair. With ``angles`` they are often not determined, and grow as `tol` falls.
     objective_ : float
         The total variance (trace of `covariance_`).
-    violation_ : float
-        See `tol`.
-    rank_ : int
-        Number of dimensions of the coordinates at the end.
-    n_iter_, converged_ : int, bool
-        Number of updates of the multipliers, and whether `violation_` is at most `tol`.
-    graph_, n_components_joined_
+    rank_, violation_, n_iter_, converged_ : int, float, int, bool
+        Number of dimensions and violation at the end, number of updates of the multipliers, and whether the violation
+        is at most `tol`.
+    graph_
         As in :class:`LaplacianEigenmaps`.
 
     References
@@ -185,11 +177,13 @@ def _unfold(kept: _Kept, R: Array, tol: float, max_iter: int) -> tuple[Array, Ar
 
 def _inner(kept: _Kept, R: Array, multipliers: Array, penalty: float) -> Array:
     """Return centred coordinates that minimise the augmented Lagrangian."""
-    shape = R.shape
+
+    def centred(flat: Array) -> Array:
+        coordinates = flat.reshape(R.shape)
+        return np.asarray(coordinates - coordinates.mean(axis=0))
 
     def lagrangian(flat: Array) -> tuple[float, Array]:
-        R = flat.reshape(shape)
-        R = R - R.mean(axis=0)
+        R = centred(flat)
         apart, excess = kept.excess(R)
         tension = multipliers + penalty * excess
         gradient = 2.0 * (kept.sums @ (tension[:, None] * apart) - R)
@@ -197,5 +191,4 @@ def _inner(kept: _Kept, R: Array, multipliers: Array, penalty: float) -> Array:
         return float(value), gradient.ravel()
 
     options = {"maxiter": INNER, "maxfun": 2 * INNER, "maxcor": MEMORY, "ftol": 1e-15, "gtol": 1e-7}
-    R = minimize(lagrangian, R.ravel(), jac=True, method="L-BFGS-B", options=options).x.reshape(shape)
-    return np.asarray(R - R.mean(axis=0))
+    return centred(minimize(lagrangian, R.ravel(), jac=True, method="L-BFGS-B", options=options).x)

@@ -28,9 +28,8 @@ LONGEST = 10_000  # gensim silently ignores the words of a document after this m
 class WordDissimilarity(DissimilarityTransformer):
     """Compare words of a text by the words around them.
 
-    Every word of the text gets a vector that describes the words around it; the dissimilarity of two words is a
-    distance between their vectors. Vectors also depend on how often a word occurs: to condition on that, use the
-    logarithm of ``counts_`` as a known feature.
+    Every word of the text gets a vector that describes the words around it, and words are as far apart as their
+    vectors. Vectors also depend on how often a word occurs: to condition on that, take the logarithm of ``counts_``.
 
     Parameters
     ----------
@@ -40,8 +39,7 @@ class WordDissimilarity(DissimilarityTransformer):
         ``"ppmi"``: singular vectors of the positive pointwise mutual information between words and context words.
         ``"cbow"`` and ``"skipgram"``: word2vec with negative sampling, by gensim (``pip install 'unmask[words]'``).
     window : int, default=2
-        Number of places before and after a word that belong to its context. Small windows show how a word is used in a
-        sentence, large ones its topic.
+        Number of places before and after a word that belong to its context: few show its use, many its topic.
     min_count : int, default=5
         Words that occur less often than this are rare: neither objects nor contexts.
     smoothing : float, default=0.75
@@ -49,8 +47,7 @@ class WordDissimilarity(DissimilarityTransformer):
     metric : {"cosine", "euclidean"}, default="cosine"
         Distance between vectors.
     tokenizer : callable, optional
-        Splits a string into words. By default a word is a run of letters and digits, with apostrophes inside. Capitals
-        are ignored, in the text and in the words.
+        Splits lower-case text into words: by default runs of letters and digits, with apostrophes inside.
     model_params : dict, optional
         Further arguments of gensim's ``Word2Vec``, such as ``{"epochs": 10}``.
     random_state : int, RandomState or None, default=None

@@ -8,9 +8,8 @@ from ..kernels import Edges, Pairs, SampledPairs, Workers
 from ._costs import CostEngine
 from ._edges import EdgeEngine
 from ._levels import LevelEngine
-from ._protocol import Engine
 from ._sampled import SampledEngine
-from ._table import TableEngine
+from ._table import Engine, TableEngine
 
 __all__ = [
     "ENGINES",
@@ -36,7 +35,10 @@ def register_engine(suits: Suits, make: Make) -> None:
 
 def make_engine(pairs: Pairs | Edges, workers: Workers, level: str = "ratio", ties: str = "primary") -> Engine:
     """Return the engine that suits the pairs and the measurement level of their dissimilarities."""
-    return next(make for suits, make in ENGINES if suits(pairs, level))(pairs, workers, level, ties)
+    for suits, make in ENGINES:
+        if suits(pairs, level):
+            return make(pairs, workers, level, ties)
+    raise AssertionError("the table engine suits all")
 
 
 register_engine(lambda *_: True, lambda pairs, workers, *_: TableEngine(pairs, workers))

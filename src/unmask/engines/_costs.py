@@ -7,8 +7,7 @@ import numpy as np
 from .. import kernels
 from .._typing import Array
 from ..kernels import Cost, Workers
-from ._protocol import Engine
-from ._table import TableEngine
+from ._table import Engine, TableEngine
 
 
 class CostEngine(Engine):

@@ -7,7 +7,7 @@ import numpy as np
 from .._typing import Array
 from ..kernels import Edges, Workers
 from ..problem import make_graph
-from ._protocol import Engine
+from ._table import Engine
 
 
 class EdgeEngine(Engine):

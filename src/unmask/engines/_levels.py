@@ -11,29 +11,23 @@ from .. import kernels
 from .._typing import Array
 from ..kernels import ArraySource, Pairs, Weighting, Workers, square_array
 from ..problem import make_level
-from ._protocol import Engine
 from ._table import TableEngine
 
 
-class LevelEngine(Engine):
+class LevelEngine(TableEngine):
     """Passes in which each pair's dissimilarity is its best admissible transformation, given the distances.
 
     For a cone of transformations the stress with the best disparities of a fixed sum of squares is a function of the
-    coordinates alone, and its gradient is the usual one with these disparities. So the loop needs to know nothing of
-    them. A pass takes a list of all distances, a regression, and the usual pass over a table of disparities.
+    coordinates alone, and its gradient is the usual one with these disparities: the solvers need not know of them. A
+    pass takes a list of all distances, a regression, and the usual pass over a table of disparities.
     """
 
     def __init__(self, pairs: Pairs, workers: Workers, level: str, ties: str = "primary") -> None:
-        base = TableEngine(pairs, workers)
-        self._pairs, self._workers = pairs, workers
-        self.n, self.scale, self.total = base.n, base.scale, base.total
-        self.graph, self.one_thread = base.graph, base.one_thread
+        super().__init__(pairs, workers)
         D = square_array(pairs.source, f"level={level!r}", "use level='ratio'")
         i, j = np.triu_indices(self.n, 1)
         delta = D[i, j].astype(np.float64) * pairs.scale
-        weights = None
-        if pairs.weighting == Weighting.ARRAY:
-            weights = pairs.W[i, j].astype(np.float64) * pairs.factor
+        weights = pairs.W[i, j].astype(np.float64) * pairs.factor if pairs.weighting == Weighting.ARRAY else None
         counts = ~np.isnan(delta) if weights is None else ~np.isnan(delta) & (weights > 0)
         self._every = bool(counts.all())
         self._counts, self._flat = counts, (i * self.n + j)[counts]
@@ -64,12 +58,12 @@ class LevelEngine(Engine):
         return table
 
     def _with(self, table: Array) -> Pairs:
-        return replace(self._pairs, source=ArraySource(table), scale=1.0, sums=None)
+        return replace(self.pairs, source=ArraySource(table), scale=1.0, sums=None)
 
     def stress(self, Z: Array) -> tuple[float, Array]:
-        stress, G = kernels.fused.stress_pass(self._with(self._upper(Z)), Z, self._workers)
+        stress, G = kernels.fused.stress_pass(self._with(self._upper(Z)), Z, self.workers)
         return stress, G
 
-    def point_stress(self, Z: Array) -> Array:
+    def last_pass(self, Z: Array, vector: Array) -> tuple[Array, None]:
         pairs = self._with(self.disparity_table(Z))
-        return np.asarray(pairs.source.passes_once.last_pass(pairs, Z, np.zeros(self.n), self._workers)[0])
+        return np.asarray(pairs.source.passes_once.last_pass(pairs, Z, vector, self.workers)[0]), None

@@ -11,27 +11,22 @@ from .. import kernels
 from .._typing import Array, IntArray
 from ..kernels import ReferenceSums, SampledPairs, Weighting, Workers, rectangle, strip_reader
 from ..problem import WeightGraph
-from ._protocol import Engine
-from ._table import SINGLE_PRECISION_FROM
+from ._table import Engine, arithmetic_of
 
 REFERENCES = 128  # of one draw
-# A look at pairs apart from the steps: some objects in random order, cut into blocks, each against the next one. All
-# count the same, so that what an object has of its own (a place that fits badly) varies no more than it must; what is
-# left is of single pairs, and does not depend on how large the blocks are. Looks are independent of each other.
+# One look at independent pairs: random objects in blocks, each block against the next. All objects count the same, so
+# that an object that fits badly adds little variation, and looks are independent of each other.
 SIDE, BLOCKS = 96, 100
-# So many looks, and as many again if they were not enough: to stop as soon as the standard error happens to be small
-# would report too small a one.
+# So many looks, and as many again if their standard error is too large. Stopping as soon as it happens to be small
+# would report too small an error.
 LOOKS = 16
 ACCURACY = 1e-3  # relative standard error with which the stress is reported, unless that takes too many looks
-# Where single entries cannot be read, so many rows stand for the looks.
-ROWS = 256
+ROWS = 256  # stand for the looks where single entries cannot be read
 # So many objects with the largest dissimilarities, and with the largest errors, are not left to chance: one object far
-# away has most of the sum of squares, and looks that all happen to include it cannot show how much depends on that.
+# away can have most of the sum of squares.
 FAR = 16
-SAMPLED_PARTNERS = (
-    4096  # objects with which the pairs of one are looked at, about as many as the last steps were against
-)
-OBJECTS_AT_ONCE = 4096  # objects whose pairs with some others are looked at together
+SAMPLED_PARTNERS = 4096  # objects that stand for all partners of one, about as many as the last steps used
+READ_AT_ONCE = 4096  # objects whose dissimilarities to some references are in memory
 
 
 class Estimate(NamedTuple):
@@ -53,14 +48,11 @@ class SampledEngine(Engine):
     def __init__(self, pairs: SampledPairs, workers: Workers) -> None:
         self.pairs, self.workers = pairs, workers
         self.n, self.scale = pairs.n, pairs.scale
-        single = pairs.source.dtype == np.float32 and pairs.n >= SINGLE_PRECISION_FROM and 1e-30 < pairs.scale < 1e30
-        self._dtype = np.dtype(np.float32 if single else np.float64)
+        self._dtype = arithmetic_of(pairs)
         self._walks, self._looks, self.places = np.random.default_rng(pairs.seed).spawn(3)
         self._order: IntArray = np.empty(0, dtype=np.int64)
-        self._references: IntArray = np.empty(0, dtype=np.int64)
         self.draw()
-        # Rows that can be read at all, and whether anything but rows.
-        readable = pairs.source.references
+        readable = pairs.source.references  # the only rows that can be read
         self._objects: IntArray = np.arange(self.n) if readable is None else readable
         self._by_rows = readable is not None or not pairs.source.by_number
         self.total = self._mean_size() * self.n * (self.n - 1) / 2
@@ -68,14 +60,14 @@ class SampledEngine(Engine):
         self.each: Array = np.empty(0)  # stress of each reference in the last pass, scaled up to all pairs
 
     def draw(self, count: int = REFERENCES) -> None:
-        """Go on to the next references, an object no sooner again than all others had their turn."""
+        """Go on to the next references; an object comes again after all others."""
         if len(self._order) < count:
             self._order = np.concatenate([self._order, self._walks.permutation(self.pairs.pool)])
         drawn, self._order = self._order[:count], self._order[count:]
-        self._references = np.unique(drawn)  # in order, and once: at the end of one walk and the beginning of the next
+        self._references: IntArray = np.unique(drawn)  # one order's end and the next one's beginning may share some
 
     def sums(self, Z: Array) -> ReferenceSums:
-        """Return what the pairs with the present references say, as it is."""
+        """Return the sums over the pairs with the present references."""
         Z = Z.astype(self._dtype, copy=False)
         found: ReferenceSums = kernels.references.reference_pass(self.pairs, self._references, Z, self.workers)
         _require_complete(found.stresses, Z)
@@ -123,13 +115,10 @@ class SampledEngine(Engine):
         """
         if len(self._objects) < self.n:
             return self._objects[:0]
-        return np.unique([np.argsort(self.sums(at).shares)[-FAR:] for at in (np.zeros((self.n, 0)), Z)])
+        return np.unique([np.argsort(self.sums(at).shares)[-FAR:] for at in (np.zeros((self.n, 1)), Z)])
 
     def _with_far(self, far: IntArray, Z: Array) -> Array:
-        """Return the errors and sizes of all pairs with some objects; where rows are sampled, what these leave out.
-
-        A row has its pairs with these objects, and a sum over rows counts each pair as half.
-        """
+        """Return the errors and sizes of all pairs with some objects; half of those that sampled rows count too."""
         self._references = far
         found = self.sums(Z)
         within = self._rectangles(far[None], far[None], Z) / 2
@@ -138,7 +127,7 @@ class SampledEngine(Engine):
 
     def _mean_size(self) -> float:
         """Return the mean of w delta^2 over pairs."""
-        return float(self._look(np.zeros((self.n, 0)), self._objects)[:, 1].mean())
+        return float(self._look(np.zeros((self.n, 1)), self._objects)[:, 1].mean())
 
     def _look(self, Z: Array, objects: IntArray) -> Array:
         """Return the mean weighted squared error and size of a pair in one look, or in some rows, each in a row."""
@@ -205,8 +194,8 @@ class SampledGraph(WeightGraph):
         """Return the sums over all others of an object's weights times X, estimated."""
         pairs, chosen = self._engine.pairs, self._references
         strip, out = strip_reader(pairs.source, chosen), np.empty(X.shape)
-        for first in range(0, self.n, OBJECTS_AT_ONCE):
-            objects = slice(first, min(first + OBJECTS_AT_ONCE, self.n))
+        for first in range(0, self.n, READ_AT_ONCE):
+            objects = slice(first, min(first + READ_AT_ONCE, self.n))
             W = self._weights(strip(objects).astype(np.float64) * pairs.scale)
             W[chosen[:, None] == np.arange(first, objects.stop)] = 0.0
             out[objects] = W.T @ X[chosen]

@@ -79,6 +79,11 @@ COVARIANCES = {
     "matern": Covariance(
         lambda r: (1.0 + np.sqrt(3.0 * r)) * np.exp(-np.sqrt(3.0 * r)), lambda r: -1.5 * np.exp(-np.sqrt(3.0 * r))
     ),
+    # Ornstein and Uhlenbeck's has no derivative at 0, where it does not matter: no place moves away from itself.
+    "exponential": Covariance(
+        lambda r: np.exp(-np.sqrt(r)),
+        lambda r: np.where(r > 0, -0.5 * np.exp(-np.sqrt(r)) / np.sqrt(np.where(r > 0, r, 1.0)), 0.0),
+    ),
     "linear": Covariance(np.asarray, np.ones_like, linear=True),
 }
 
@@ -248,8 +253,9 @@ class ConditionalGPLVM(MapEstimator):
     ----------
     n_components : int, default=2
         Dimensions of the map.
-    kernel : {"rbf", "matern", "linear"}, default="rbf"
-        Covariance of the map: Gaussian, Matérn with one derivative, or linear. Its width is 1: the map scales instead.
+    kernel : {"rbf", "matern", "exponential", "linear"}, default="rbf"
+        Covariance of the map: Gaussian, Matérn with one derivative, exponential (Ornstein-Uhlenbeck), or linear. Its
+        width is 1: the map scales instead.
     known_kernel : scikit-learn kernel, optional
         Covariance of the known features (coded columns, standardised), whose free parameters are learned. By default a
         variance times a Gaussian with a width for each column, or one width for more than ten.

@@ -83,7 +83,7 @@ def fit_map(
         task = Task(estimator, data, problem, engine, form, seed, saved, refit or Refit(), workers)
         found, fitted = _free_map(task, method)
         fitted, attributes = method.describe(fitted, task, found)
-    if hasattr(estimator.metric, "fit"):
+    if type(fitted.transformer) is type(estimator.metric):  # not the paths of an Isomap between objects it compares
         attributes["metric_"] = fitted.transformer
     # Everything else is read off the map when it is asked for.
     vars(estimator).update({"_map": fitted, "embedding_": fitted.embedding, **attributes})
@@ -169,7 +169,7 @@ def read_stress(estimator: Any, inputs: Inputs) -> tuple[Data, Problem, Any, Non
     elif SCHEMES[scheme].follows_map:
         in_full = f"weights={scheme!r}", "use weights=None"
     in_parts = level == "ratio" and not SCHEMES[scheme].as_table and estimator.solver != Solver.SMACOF
-    needs = Needs(in_full, in_parts=in_parts, chooses_solver=True)
+    needs = Needs(in_full, in_parts=in_parts)
     data = read(estimator, inputs, needs)
     checked = data.dissimilarities
     if data.samples:

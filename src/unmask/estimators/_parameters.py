@@ -57,6 +57,22 @@ CHECKS: dict[str, Callable[[Any], object]] = {
 }
 
 
+# Combinations that are refused: a condition on parameters that are possible each by itself, and the way out.
+REFUSED: tuple[tuple[Callable[[dict[str, Any]], bool], str], ...] = (
+    (
+        lambda p: not isinstance(p["adjust"], str) and bool(p["adjust"]) and p.get("orthogonal", False),
+        "adjust=True with orthogonal=True: both keep the map uncorrelated with the known features, adjust without cost "
+        "of fit; set orthogonal=False.",
+    ),
+    (
+        lambda p: (
+            (isinstance(p.get("init"), tuple) or p.get("init") == "closed-form") and p["n_init"] not in ("auto", 1)
+        ),
+        "n_init={n_init!r} asks for several starts but init gives a single one; use init='auto' or n_init=1.",
+    ),
+)
+
+
 def check_parameters(estimator: Any) -> int:
     """Raise if a parameter, or a combination of some, is not possible; return the number of dimensions."""
     given = estimator.get_params(deep=False)
@@ -79,15 +95,9 @@ def check_parameters(estimator: Any) -> int:
             f"init={shown(init)} is not one of {', '.join(map(repr, INITS))}, nor a file of unmask.Checkpoint, nor a "
             "tuple (map, coefficients): arrays like embedding_ and like coef_ (or None)."
         )
-    if adjust and not isinstance(adjust, str) and given.get("orthogonal", False):
-        raise ValueError(
-            "adjust=True with orthogonal=True: both keep the map uncorrelated with the known features, adjust without "
-            "cost of fit; set orthogonal=False."
-        )
-    if (isinstance(init, tuple) or init == "closed-form") and n_init not in ("auto", 1):
-        raise ValueError(
-            f"n_init={n_init!r} asks for several starts but init gives a single one; use init='auto' or n_init=1."
-        )
+    for refused, sentence in REFUSED:
+        if refused(given):
+            raise ValueError(sentence.format(**given))
     return int(given["n_components"])
 
 

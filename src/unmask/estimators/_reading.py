@@ -66,7 +66,6 @@ class Needs(NamedTuple):
     in_full: tuple[str, str] | None = None  # what needs the square array, and what to use instead
     complete: str | None = None  # what needs all of them
     in_parts: bool = False  # nothing needs all of them at once
-    chooses_solver: bool = False
 
 
 class Inputs(NamedTuple):
@@ -89,7 +88,7 @@ class Data:
     known: Any
     weights: Any
     transformer: Any  # fitted; None for dissimilarities
-    solver: Choice | None
+    solver: Choice
     samples: bool  # some pairs stand for all
 
 
@@ -102,11 +101,9 @@ def read_tables(estimator: Any, X: Any, known: Any) -> tuple[Any, Any]:
 def read(estimator: Any, inputs: Inputs, needs: Needs) -> Data:
     """Return checked dissimilarities, made by the transformer of `metric` unless they are precomputed."""
     X, known = read_tables(estimator, inputs.X, inputs.known)
-    choice, samples = None, False
-    if needs.chooses_solver:
-        X = open_file(X) if takes_pairs(estimator) and is_file(X) else X
-        choice = choose_solver(estimator, X, ready=estimator._make_transformer() is None, weights=inputs.weights)
-        samples = choice.solver is Solver.STOCHASTIC
+    X = open_file(X) if takes_pairs(estimator) and is_file(X) else X
+    choice = choose_solver(estimator, X, ready=estimator._make_transformer() is None, weights=inputs.weights)
+    samples = choice.solver is Solver.STOCHASTIC
     checked, transformer = _dissimilarities(estimator, X, inputs, needs, samples=samples)
     if samples and (exact := exact_after_all(checked.n, checked.missing)) is not None:
         choice, samples = exact, False

@@ -14,7 +14,7 @@ import scipy.sparse as sp
 from sklearn.neighbors import NearestNeighbors
 
 from .._typing import Array, IntArray
-from ._neighbours import TREE_COLUMNS, USEARCH
+from ._neighbours import TREE_COLUMNS, USEARCH, usearch_index
 
 FEWEST = 4  # neighbours in every stratum
 # Comparing all pairs of rows takes about six seconds of one core for so many rows x rows x columns.
@@ -54,7 +54,9 @@ class SearchRows:
 
     def nearest(self, rows: IntArray, among: IntArray, k: int) -> tuple[Array, IntArray]:
         if self._last[0] is not among:
-            self._last = among, (self._index if self._indexed else self._exact)(self._X[among])
+            X = self._X[among]
+            indexed = self._indexed and usearch_index(X, self._metric, EXPANSION, self._threads)
+            self._last = among, indexed or self._exact(X)
         search, asked = self._last[1], self._X if self._asked is None else self._asked
         blocks = [search(asked[rows[first : first + ROWS]], k) for first in range(0, len(rows), ROWS)]
         lengths, positions = (np.concatenate(side) for side in zip(*blocks, strict=True))
@@ -65,24 +67,6 @@ class SearchRows:
         jobs = {"n_jobs": self._threads, "metric_params": self._params or None}
         search = NearestNeighbors(algorithm=method, metric=self._metric, **jobs).fit(X)
         return lambda asked, k: search.kneighbors(asked, n_neighbors=k)
-
-    def _index(self, X: Array) -> Any:
-        """Return an approximate search; one thread adds the rows in their order, so it is the same every time."""
-        from usearch.index import Index
-
-        metric = USEARCH[self._metric]
-        index = Index(ndim=X.shape[1], metric=metric, dtype="f32", expansion_search=EXPANSION)
-        for first in range(0, len(X), ROWS):
-            rows = np.ascontiguousarray(X[first : first + ROWS], dtype=np.float32)
-            index.add(np.arange(first, first + len(rows)), rows, threads=1)
-
-        def search(asked: Array, k: int) -> tuple[Array, IntArray]:
-            found: Any = index.search(np.ascontiguousarray(asked, dtype=np.float32), k, threads=self._threads)
-            there = np.arange(k) < np.asarray(found.counts)[:, None]
-            lengths = np.sqrt(np.maximum(found.distances, 0.0)) if metric == "l2sq" else found.distances
-            return np.where(there, lengths, np.inf), np.where(there, found.keys.astype(np.intp), 0)
-
-        return search
 
 
 class SearchTable:

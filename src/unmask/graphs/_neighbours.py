@@ -121,63 +121,70 @@ def nearest_neighbours(search: NearestNeighbors, X: Array, k: int, report: Repor
 
     No N x N array is made. ``report`` is called with how many rows are done, and how many there are.
     """
-    n, done = len(X), 0
-    if takes_usearch(search.effective_metric_, *X.shape):
-        ask, done = _usearch(search, X, k, lambda added: report(added, 2 * n)), n
+    n, done, metric = len(X), 0, search.effective_metric_
+    if takes_usearch(metric, *X.shape):
+        threads, done = max(search.n_jobs or 1, 0), n  # 0 threads: every core
+        index = usearch_index(X, metric, EXPANSION, threads, lambda added: report(added, 2 * n))
     elif n <= AT_ONCE:
         lengths, neighbours = search.kneighbors(n_neighbors=k)
         return lengths, neighbours
-    else:
-
-        def ask(rows: slice) -> tuple[Array, IntArray]:
-            lengths, neighbours = search.kneighbors(X[rows], n_neighbors=k + 1)
-            return lengths, neighbours
-
     found = []
     for rows in (slice(first, min(first + ROWS, n)) for first in range(0, n, ROWS)):
         report(done + rows.start, done + n)
-        lengths, neighbours = ask(rows)
+        if done:
+            lengths, neighbours = index(X[rows], min(k + SPARE, n))
+            lengths = np.where(np.isfinite(lengths), _exact(metric, X[rows], X[neighbours]), np.inf)
+        else:
+            lengths, neighbours = search.kneighbors(X[rows], n_neighbors=k + 1)
         found.append(_others(rows, lengths, neighbours, k))
     lengths, neighbours = (np.concatenate(side) for side in zip(*found, strict=True))
     return lengths, neighbours
 
 
-def _usearch(
-    search: NearestNeighbors, X: Array, k: int, report: Callable[[int], None]
-) -> Callable[[slice], tuple[Array, IntArray]]:
-    """Return a function that finds almost always the nearest rows for some of the rows; the lengths are exact.
+def usearch_index(
+    X: Array, metric: str, expansion: int, threads: int, report: Callable[[int], Any] = lambda _: None
+) -> Callable[[Array, int], tuple[Array, IntArray]]:
+    """Return a function of rows and k that finds almost always the k nearest rows of X, by usearch.
 
-    Rows are added by one thread, in their order: the graph in which usearch searches, and so the result, is the same
-    every time.
+    It returns lengths in single precision, infinite where fewer were found, and positions. Rows are added by one
+    thread, in their order: the graph in which usearch searches, and so the result, is the same every time.
     """
     from usearch.index import Index
 
-    metric, own = search.effective_metric_, np.arange(len(X))
-    index = Index(ndim=X.shape[1], metric=USEARCH[metric], dtype="f32", expansion_search=EXPANSION)
-    single = np.ascontiguousarray(X, dtype=np.float32)
+    name = USEARCH[metric]
+    index = Index(ndim=X.shape[1], metric=name, dtype="f32", expansion_search=expansion)
     for first in range(0, len(X), ROWS):
         report(first)
-        index.add(own[first : first + ROWS], single[first : first + ROWS], threads=1)
+        rows = np.ascontiguousarray(X[first : first + ROWS], dtype=np.float32)
+        index.add(np.arange(first, first + len(rows)), rows, threads=1)
 
-    def ask(rows: slice) -> tuple[Array, IntArray]:
-        # 0 threads: every core
-        matches: Any = index.search(single[rows], min(k + SPARE, len(X)), threads=max(search.n_jobs or 1, 0))
-        # Where fewer were found, the row itself stands for those that are missing, and is dropped with them.
-        there = np.arange(matches.keys.shape[1]) < np.asarray(matches.counts)[:, None]
-        neighbours = np.where(there, matches.keys.astype(np.int64), own[rows, None])
-        i, j = np.repeat(own[rows], neighbours.shape[1]), neighbours.ravel()
-        lengths = paired_distances(X[i], X[j], metric="cosine" if metric == "cosine" else "euclidean")
-        lengths = np.asarray(lengths**2 if metric == "sqeuclidean" else lengths, dtype=np.float64)
-        return lengths.reshape(neighbours.shape), neighbours
+    def search(asked: Array, k: int) -> tuple[Array, IntArray]:
+        found: Any = index.search(np.ascontiguousarray(asked, dtype=np.float32), k, threads=threads)
+        there = np.arange(k) < np.asarray(found.counts)[:, None]
+        lengths = np.sqrt(np.maximum(found.distances, 0.0)) if name == "l2sq" else found.distances
+        return np.where(there, lengths, np.inf), np.where(there, found.keys.astype(np.intp), 0)
 
-    return ask
+    return search
+
+
+def _exact(metric: str, rows: Array, others: Array) -> Array:
+    """Return the lengths from each row to several others, (rows, number)."""
+    i = np.repeat(np.arange(len(rows)), others.shape[1])
+    kind = "cosine" if metric == "cosine" else "euclidean"
+    lengths = paired_distances(rows[i], others.reshape(len(i), -1), metric=kind).astype(np.float64)
+    return np.asarray(lengths**2 if metric == "sqeuclidean" else lengths).reshape(others.shape[:2])
 
 
 def _others(rows: slice, lengths: Array, neighbours: IntArray, k: int) -> tuple[Array, IntArray]:
-    """Return the k nearest candidates of some rows. A row itself is none, and of duplicates not always the first."""
-    lengths = np.where(neighbours == np.arange(rows.start, rows.stop)[:, None], np.inf, lengths)
+    """Return the k nearest candidates of some rows. A row itself is none, and of duplicates not always the first.
+
+    Where fewer were found the row itself stands for those that are missing, which makes no edge.
+    """
+    own = np.arange(rows.start, rows.stop)[:, None]
+    lengths = np.where(neighbours == own, np.inf, lengths)
     order = np.argsort(lengths, axis=1, kind="stable")[:, :k]
-    return np.take_along_axis(lengths, order, axis=1), np.take_along_axis(neighbours, order, axis=1)
+    lengths = np.take_along_axis(lengths, order, axis=1)
+    return lengths, np.where(np.isfinite(lengths), np.take_along_axis(neighbours, order, axis=1), own)
 
 
 # ---- undirected graphs

@@ -67,13 +67,11 @@ def network_graph(network: Network, weight: str | None) -> tuple[sp.csr_array, l
             f"the network is directed, but dissimilarities have no direction; pass network.{way_out}, or the lengths "
             "of paths of your choice as a table."
         )
-    nodes = network.nodes
-    edges = [(a, b, 1.0 if length is None else length) for a, b, length in network.edges(weight)]
-    if not edges:
-        raise ValueError(f"the network of {len(nodes)} nodes has no edges; there are no paths between its nodes.")
-    i, j, values = zip(*edges, strict=True)
+    nodes, edges = network.nodes, network.edges(weight)
+    i, j = (np.array([edge[side] for edge in edges], dtype=np.int64) for side in (0, 1))
+    values = [1.0 if length is None else length for *_, length in edges]
     lengths = np.array([float(length) if isinstance(length, Real) else np.nan for length in values])
-    return _shortest_of_parallel(np.array(i), np.array(j), lengths, nodes, values), nodes
+    return _shortest_of_parallel(i, j, lengths, nodes, values), nodes
 
 
 def adjacency_graph(adjacency: Any) -> sp.csr_array:
@@ -83,29 +81,22 @@ def adjacency_graph(adjacency: Any) -> sp.csr_array:
             f"the adjacency matrix has shape {adjacency.shape} but must be square, one row and one column per node."
         )
     graph = sp.csr_array(adjacency).astype(np.float64)
-    n = graph.shape[0]
-    if graph.nnz == 0:
-        raise ValueError(f"the network of {n} nodes has no edges; there are no paths between its nodes.")
     i, j = graph.tocoo().coords
-    shortest = _shortest_of_parallel(i, j, graph.data, range(n), graph.data.tolist())
-    if (i < j).any() and (i > j).any():
-        _require_same_both_ways(graph)
-    return shortest
-
-
-def _require_same_both_ways(graph: sp.csr_array) -> None:
+    shortest = _shortest_of_parallel(i, j, graph.data, range(graph.shape[0]), graph.data.tolist())
     gap = abs(graph - graph.T).tocoo()
-    if gap.nnz and gap.data.max() > 1e-10 * graph.data.max():
-        at = int(np.argmax(gap.data))
-        i, j = (int(ends[at]) for ends in gap.coords)
+    if (i < j).any() and (i > j).any() and gap.data.max(initial=0.0) > 1e-10 * graph.data.max():
+        a, b = (int(ends[np.argmax(gap.data)]) for ends in gap.coords)
         raise ValueError(
-            f"the adjacency matrix is not symmetric: {graph[i, j]:g} and {graph[j, i]:g} for the nodes {i} and {j}; "
+            f"the adjacency matrix is not symmetric: {graph[a, b]:g} and {graph[b, a]:g} for the nodes {a} and {b}; "
             "dissimilarities have no direction: store each edge both ways, or in one triangle only."
         )
+    return shortest
 
 
 def _shortest_of_parallel(i: Any, j: Any, lengths: Array, nodes: Sequence[Any], given: Sequence[Any]) -> sp.csr_array:
     """Return the symmetric graph; raise if an edge has no valid length (NaN here), showing it as it was given."""
+    if not len(lengths):
+        raise ValueError(f"the network of {len(nodes)} nodes has no edges; there are no paths between its nodes.")
     wrong = ~(np.isfinite(lengths) & (lengths >= 0))
     if wrong.any():
         at = int(np.argmax(wrong))

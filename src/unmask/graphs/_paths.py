@@ -22,8 +22,8 @@ def shortest_paths(graph: sp.csr_array, dtype: Any = np.float64, sources: IntArr
     float64 copy of it. A path and its reverse are the same to the last bit. With ``sources`` only the paths from these
     are found, one row for each. Where there is no path the length is infinite.
     """
-    wanted = np.arange(graph.shape[0]) if sources is None else sources
     n = graph.shape[0]
+    wanted = np.arange(n) if sources is None else sources
     D: Array = empty_square(n, dtype) if sources is None else np.empty((len(wanted), n), dtype=dtype)
     height = max(1, min(BLOCK, -(-len(wanted) // elsewhere()) if elsewhere() > 1 else BLOCK))
     blocks = (wanted[first : first + height] for first in range(0, len(wanted), height))

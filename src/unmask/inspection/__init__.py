@@ -15,15 +15,13 @@ from ._gplvm import gplvm_score
 from ._leak import ON_THE_MAP as ON_THE_MAP  # between rooms
 from ._leak import leak_report
 from ._permutation import permutation_test
-from ._procrustes import ProcrustesComparison, procrustes
+from ._procrustes import procrustes
 from ._resampling import Stability, bootstrap, jackknife
-from ._rivals import PartialDbrda, dbrda_test, mds_then_regress, partial_dbrda
+from ._rivals import dbrda_test, mds_then_regress, partial_dbrda
 from ._scores import neighbourhood_scores
 from ._shepard import shepard, stress_per_point
 
 __all__ = [
-    "PartialDbrda",
-    "ProcrustesComparison",
     "Stability",
     "Task",
     "abs_correlations",

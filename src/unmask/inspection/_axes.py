@@ -32,17 +32,17 @@ def name_axes(
 ) -> pd.DataFrame:
     """Find the external features that are correlated with an axis, or with any direction, of a map.
 
-    Features often run across a map at an angle to its axes. Besides the correlation with each axis, this gives the
-    direction in which a feature correlates most: for numbers that in which they grow (with the multiple correlation),
-    for categories the one that separates them best (with eta, the root of the explained share of the variance).
+    Features often run across a map at an angle to its axes. The best direction is for numbers that in which they grow
+    (with the multiple correlation), for categories the one that separates them most (with eta, the root of the
+    explained share of the variance). The tests take the objects as independent and the map as given.
 
     Parameters
     ----------
     embedding : array-like of shape (n_objects, n_components), fitted estimator, or ordination of scikit-bio
         The map.
     external : DataFrame, Series or array-like of shape (n_objects, n_features)
-        Features that were not used to make the map, aligned by label. Text, booleans and categoricals are categories.
-        A feature with missing cells is tested on the other objects.
+        Features that were not known to the fit, aligned by label. Text, booleans and categoricals are categories. A
+        feature with missing cells is tested on the other objects.
     correction : {"holm", "fdr", None}, default="holm"
         Correction of the p-values for the number of rows of the table: ``"holm"`` bounds the chance of any false name,
         ``"fdr"`` (Benjamini and Hochberg) the share of false names.
@@ -59,10 +59,6 @@ def name_axes(
         (objects), ``correlation`` (signed for numbers along an axis), ``angle`` (degrees from the first axis towards
         the second, on maps of two dimensions), one direction cosine per axis (``cos_…``), ``p_value``,
         ``p_corrected``. A constant feature has NaN.
-
-    Notes
-    -----
-    The tests take the objects as independent and the map as given. Leave out features that were known to the fit.
 
     Examples
     --------

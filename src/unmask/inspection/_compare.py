@@ -12,16 +12,15 @@ import numpy as np
 from threadpoolctl import threadpool_limits
 
 from .._typing import Array
-from ..checking import Dissimilarities, require_integer
 from ..dissimilarities import Geodesic
 from ..estimators import ConditionalClassicalMDS, ConditionalMDS
-from ..problem import KnownFeatures, check_dimension, without_errors
+from ..problem import without_errors
 from ..problem.leak import linear_leak, neighbour_leak
 from ._correlations import average, recovered, unknown_columns
 from ._fits import Advance, counting, part_of_series
-from ._inputs import align, code_known, read_aligned, read_dissimilarities
+from ._inputs import align, read_aligned
 from ._leak import leak_beside_chance, taken_out
-from ._rivals import mds_then_regress, partial_dbrda
+from ._rivals import mds_then_regress, partial_dbrda, read_with_known
 from ._scores import neighbourhood_scores, neighbourhood_sizes
 
 if TYPE_CHECKING:
@@ -42,15 +41,9 @@ class Task:
     Attributes
     ----------
     dissimilarities : DataFrame of shape (n_objects, n_objects)
-        Checked: symmetric, NaN where missing.
-    known : DataFrame, array or None
-        Known features as the user gave them, rows in the order of the dissimilarities.
-    n_components : int
-        Dimensions of the map.
-    known_types : dict or None
-        Declared types of known features.
-    random_state : int or None
-        Seed.
+        Symmetric, NaN where missing.
+    known, known_types, n_components, random_state
+        As given to :func:`compare`, rows in the order of the dissimilarities.
     """
 
     dissimilarities: pd.DataFrame
@@ -72,7 +65,6 @@ def compare(
     unknown: Sequence[Any] | None = None,
     methods: Iterable[str | MapMaker] | None = None,
     known_types: dict[Any, Any] | None = None,
-    n_neighbors: int | None = None,
     random_state: int | None = 0,
     metric: Any = "precomputed",
     progress: Advance | None = None,
@@ -92,33 +84,28 @@ def compare(
         Known features, none missing.
     n_components : int, default=2
         Dimensions of every map.
-    features : array-like of shape (n_objects, n_features), optional
-        The truth, if there is one: all features that made the dissimilarities.
-    unknown : sequence, optional
-        Columns of `features` that were not known, as in :func:`recovery`.
+    features, unknown : array-like of shape (n_objects, n_features), and sequence, optional
+        The truth, if there is one, and its columns that were not known, as in :func:`recovery`.
     methods : iterable of str and functions, optional
         Which methods to run; by default all of the above. A function gets a :class:`Task` and returns a map (array or
         DataFrame, one row per object) or a fitted estimator; its name labels the row.
     known_types : dict, optional
         Types of known features, as in :class:`unmask.ConditionalMDS`. Measurement errors are ignored.
-    n_neighbors : int, optional
-        Size of the neighbourhoods for trustworthiness; 5 by default, or the largest possible one.
     random_state : int or None, default=0
         Seed of every method that uses one.
     metric : str, callable or transformer, default="precomputed"
         Computes dissimilarities from features, if these are given instead; as in :class:`unmask.ConditionalMDS`.
     progress : callable, optional
-        Called with how many methods are done, and how many there are; by default a bar appears after 3 s.
+        Called with the numbers of methods done and to do; by default a bar appears after 3 s.
 
     Returns
     -------
     DataFrame
-        One row per method. ``stress``: of the method's own fit, NaN if it minimises none. ``leak``: correlation of the
-        map's axes with the known features, and ``leak_reference``, below which 19 of 20 random maps stay; NaN if the
-        leak is 0 by construction. ``knn_leak``: how well neighbours on the map predict the known features, averaged,
-        from 0 (by chance) to 1 (always). ``trustworthiness`` of the map, which a map without the known features may
-        lack. ``acc_all``, ``acc_unknown``: see :func:`recovery`; NaN without `features`. ``seconds``: wall time,
-        including compilation at the first call. ``note``: warnings, or why a method failed.
+        One row per method. ``stress`` of the method's own fit; ``leak`` and ``leak_reference``, below which 19 of 20
+        random maps stay (NaN if the leak is 0 by construction); ``knn_leak``, how well neighbours on the map predict
+        the known features, from 0 (by chance) to 1 (always); ``trustworthiness`` for 5 neighbours;
+        ``acc_all``, ``acc_unknown`` as in :func:`recovery`; ``seconds`` of wall time; ``note``: warnings, or why a
+        method failed. NaN if there is no such number.
 
     Examples
     --------
@@ -133,26 +120,34 @@ def compare(
     """
     import pandas as pd
 
-    require_integer("n_components", n_components, 1)
     makers = _chosen(methods)
-    checked = read_dissimilarities(dissimilarities, metric)
-    n, labels, types = checked.n, checked.labels, without_errors(known_types)
+    types = without_errors(known_types)
+    checked, coded = read_with_known(dissimilarities, metric, known, n_components, types)
+    n, labels = checked.n, checked.labels
     D = pd.DataFrame(checked.array_for("compare"), index=labels, columns=labels)
-    coded = code_known(known, n, labels, types, "dissimilarities")
-    check_dimension(n_components, n, coded)
     if features is None and unknown is not None:
         raise ValueError("unknown names features but features were not given; pass features, the truth.")
     truth = None
     if features is not None:
         table = read_aligned(features, labels, n, "features", prefix="feature")
         truth = table.values, unknown_columns(table, unknown, known)
-    judge = _Judge(checked, coded, truth, neighbourhood_sizes(n_neighbors, n)[0])
+
+    def scores(result: Any) -> dict[str, Any]:
+        U, rng = read_aligned(result, labels, n, "embedding").values, np.random.default_rng(0)
+        near = neighbour_leak(U, coded, rng, adjusted_for=taken_out(U, coded), n_permutations=FEW_PERMUTATIONS)
+        row = {"stress": float(getattr(result, "stress_", np.nan)), **leak_beside_chance(linear_leak(U, coded.values))}
+        row["knn_leak"] = average(np.array([feature.corrected for feature in near.values()]))
+        if not checked.missing:
+            kept = neighbourhood_scores(D.to_numpy(), U, n_neighbors=neighbourhood_sizes(None, n)[0])
+            row["trustworthiness"] = float(kept["trustworthiness"].iloc[0])
+        return row if truth is None else row | recovered(U, coded.values, *truth)
+
     task = Task(D, align(known, labels, "known", "dissimilarities"), n_components, types, random_state)
     with counting("compare", progress) as advance:
         rows = []
         for done, maker in enumerate(makers.values()):
             advance(done, len(makers))
-            rows.append(_run(maker, task, judge))
+            rows.append(_run(maker, task, scores))
     return pd.DataFrame(rows, index=pd.Index(makers, name="method"), columns=COLUMNS)
 
 
@@ -175,38 +170,8 @@ def method_names() -> tuple[str, ...]:
     return tuple(METHODS)
 
 
-@dataclass(frozen=True)
-class _Judge:
-    """The data that maps are scored against."""
-
-    checked: Dissimilarities
-    coded: KnownFeatures
-    truth: tuple[Array, list[int]] | None  # all features, and which of them were not known
-    n_neighbors: int
-
-    def scores(self, result: Any) -> dict[str, Any]:
-        """Return the scores of a map, or of a fitted estimator."""
-        U = read_aligned(result, self.checked.labels, self.checked.n, "embedding").values
-        near = neighbour_leak(
-            U,
-            self.coded,
-            np.random.default_rng(0),
-            adjusted_for=taken_out(U, self.coded),
-            n_permutations=FEW_PERMUTATIONS,
-        )
-        scores: dict[str, Any] = {
-            "stress": float(getattr(result, "stress_", np.nan)),
-            **leak_beside_chance(linear_leak(U, self.coded.values)),
-            "knn_leak": average(np.array([feature.corrected for feature in near.values()])),
-        }
-        if not self.checked.missing:
-            table = neighbourhood_scores(self.checked.array_for("compare"), U, n_neighbors=self.n_neighbors)
-            scores["trustworthiness"] = float(table["trustworthiness"].iloc[0])
-        return scores if self.truth is None else scores | recovered(U, self.coded.values, *self.truth)
-
-
-def _run(make: MapMaker, task: Task, judge: _Judge) -> dict[str, Any]:
-    """Return the scores of one method; an error goes into the note and does not stop the other methods."""
+def _run(make: MapMaker, task: Task, scores: Callable[[Any], dict[str, Any]]) -> dict[str, Any]:
+    """Return the row of one method; an error goes into the note and does not stop the other methods."""
     try:
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
@@ -214,13 +179,13 @@ def _run(make: MapMaker, task: Task, judge: _Judge) -> dict[str, Any]:
             with part_of_series():
                 result = make(task)
             seconds = time.perf_counter() - start
-        scores = judge.scores(result)
+        row = scores(result)
     except Exception as error:  # a function of the user may raise anything
         return {"note": f"{type(error).__name__}: {error}"}
     notes = dict.fromkeys(str(warning.message) for warning in caught)
     if getattr(result, "n_free_", task.n_components) > task.n_components:
         notes[f"stress of a free map of {result.n_free_} dimensions"] = None
-    return {**scores, "seconds": seconds, "note": " ".join(notes)}
+    return {**row, "seconds": seconds, "note": " ".join(notes)}
 
 
 # ---- methods
@@ -237,14 +202,9 @@ def _mds(**parameters: Any) -> MapMaker:
     return lambda task: _fit(task, ConditionalMDS, random_state=task.random_state, **parameters)
 
 
-def _mds_then_regress(task: Task) -> pd.DataFrame:
-    options: dict[str, Any] = {"known_types": task.known_types, "random_state": task.random_state}
-    return mds_then_regress(task.dissimilarities, task.known, n_components=task.n_components, **options)
-
-
-def _partial_dbrda(task: Task) -> pd.DataFrame:
-    options: dict[str, Any] = {"n_components": task.n_components, "known_types": task.known_types}
-    return partial_dbrda(task.dissimilarities, task.known, **options).embedding
+def _rival(rival: Callable[..., Any], task: Task, **more: Any) -> Any:
+    options: dict[str, Any] = {"n_components": task.n_components, "known_types": task.known_types, **more}
+    return rival(task.dissimilarities, task.known, **options)
 
 
 def _isomap(task: Task) -> Array:
@@ -277,8 +237,8 @@ METHODS: dict[str, MapMaker] = {
     "conditional-mds-diagonal": _mds(coef="diagonal"),
     "conditional-mds-adjusted": _mds(coef="full", adjust=True),
     "conditional-classical-mds": lambda task: _fit(task, ConditionalClassicalMDS),
-    "mds-then-regress": _mds_then_regress,
-    "partial-dbrda": _partial_dbrda,
+    "mds-then-regress": lambda task: _rival(mds_then_regress, task, random_state=task.random_state),
+    "partial-dbrda": lambda task: _rival(partial_dbrda, task).embedding,
     "mds": _mds(known=False),
     "isomap": _isomap,
     "tsne": _tsne,

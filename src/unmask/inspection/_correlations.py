@@ -54,10 +54,6 @@ def average_canonical_correlation(X: Any, Y: Any) -> float:
     X, Y : array-like of shape (n_objects, n_columns), or fitted estimator
         As in :func:`canonical_correlations`.
 
-    Returns
-    -------
-    float
-
     Examples
     --------
     >>> import numpy as np
@@ -116,8 +112,8 @@ def standard_units(values: Array) -> Array:
 def leak(embedding: Any, known: Any, *, known_types: dict[Any, Any] | None = None) -> float:
     """Return the leak: the average canonical correlation of a map with the known features.
 
-    Near 1 the map repeats the known features. By chance it is about the root of q / N, for q known columns and N
-    objects; :func:`leak_report` compares each feature with chance. A fitted estimator has it as ``leak_``.
+    1 if the map repeats them, by chance about the root of q / N for q known columns and N objects;
+    :func:`leak_report` compares each feature with chance. A fitted estimator has ``leak_``.
 
     Parameters
     ----------
@@ -127,11 +123,6 @@ def leak(embedding: Any, known: Any, *, known_types: dict[Any, Any] | None = Non
         Known features of any type, none missing.
     known_types : dict, optional
         Types of known features, as in :class:`unmask.ConditionalMDS`.
-
-    Returns
-    -------
-    float
-        0 if nothing is known.
 
     Examples
     --------

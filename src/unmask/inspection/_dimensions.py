@@ -65,7 +65,7 @@ def scree(
     max_components : int, default=6
         Largest number of dimensions.
     progress : callable, optional
-        Called with how many numbers of dimensions are done, and how many there are; by default a bar appears after 3 s.
+        Called with the numbers of fits done and to do; by default a bar appears after 3 s.
 
     Returns
     -------
@@ -118,17 +118,11 @@ def _scree(setup: FitSetup, max_components: Any, advance: Advance) -> tuple[pd.D
 
 
 class _Step(NamedTuple):
-    """The best fit with some number of dimensions."""
+    """The fit with some number of dimensions, and the best one with up to so many; None: all objects in one place."""
 
-    stress: float
-    distances: Array
-    aims: Array  # what the distances stand for, also of pairs that the fit did not see
-    fitted: Any = None  # None if all objects are in one place
-
-    def error(self, i: IntArray, j: IntArray) -> float:
-        """Return the squared error of some pairs, as a share of their sum of squares."""
-        aims = self.aims[i, j]
-        return float(np.sum((self.distances[i, j] - aims) ** 2) / np.sum(aims**2))
+    stress: float = 1.0  # of the best
+    best: Any = None
+    fitted: Any = None
 
 
 def _path(
@@ -144,7 +138,7 @@ def _path(
     for p in range(most + 1):
         advance(p, most + 1)
         if p == 0 and not setup.anything_known:
-            steps.append(_Step(1.0, np.zeros_like(setup.D), setup.D))  # all objects in one place
+            steps.append(_Step())
             continue
         starts: list[Any] = [] if fitted is None else [warm_start(fitted, 1)]
         if full:
@@ -153,24 +147,18 @@ def _path(
             fitted = setup.fit(D, starts=starts, few=FEW_STARTS, enough=same, n_components=p)
         else:
             fitted = setup.search(starts, same=ALIKE, D=D, n_components=p)
-        best = _Step(fitted.stress_, fitted.predict_dissimilarities().to_numpy(), aims_of(fitted, setup.D), fitted)
         # The map of one dimension less, with a further one of zeros, is a map too.
-        lowest = min(best, *steps[-1:], key=lambda step: step.stress) if steps else best
-        steps.append(lowest._replace(fitted=fitted))
+        better = not steps or fitted.stress_ <= steps[-1].stress
+        steps.append(_Step(fitted.stress_, fitted, fitted) if better else steps[-1]._replace(fitted=fitted))
     advance(most + 1, most + 1)
     return steps
 
 
 def elbow(stress: Any) -> int:
-    """Return where a falling curve bends most: the point farthest below the line between its ends.
+    """Return where a sequence of stresses bends most: the point farthest below the line between its ends.
 
     Both axes are scaled to their range first (Satopää and others, 2011). A dimension that removes 99% of a stress above
     .01 is always included.
-
-    Parameters
-    ----------
-    stress : sequence
-        Stress for 0, 1, … dimensions.
     """
     values = np.asarray(stress, dtype=np.float64)
     if np.ptp(values) == 0:
@@ -279,37 +267,32 @@ def choose_n_components(
 
     From 0 on, :func:`dimension_test` is made for each number of dimensions; the choice is the first with a p-value
     above 0.05. Noise in the known features adds dimensions to the choice; few objects and much noise remove some. The
-    table also shows how well each number of dimensions predicts a random share of the pairs that the fit did not see.
-    30 objects take some 10 s and 100 half a minute, on one core.
+    table also shows how well each number of dimensions predicts pairs that the fit did not see.
 
     Parameters
     ----------
     estimator : ConditionalMDS or ConditionalIsomap
-        How to fit; its ``n_components`` is varied. With ConditionalIsomap lengths of paths are held out, which
-        determine each other more than dissimilarities do.
+        How to fit; its ``n_components`` is varied. Of ConditionalIsomap lengths of paths are held out.
     X, known, weights
         As in the estimator's ``fit``.
     max_components : int, default=6
         Largest number of dimensions.
     n_permutations : int, default=39
         Number of permutations of each test, at least 19.
-    share : float, default=0.1
-        Share of the pairs that is held out at a time. No object loses all of its pairs.
-    n_splits : int, default=10
-        Number of times; up to ``1 / share`` the held-out sets are disjoint.
+    share, n_splits : float, default=0.1, and int, default=10
+        Share of the pairs that is held out at a time, and how many times; up to ``1 / share`` sets are disjoint.
     random_state : int, RandomState or None, default=0
         Seed of the splits and of the permutations.
     progress : callable, optional
-        Called with how many fits and permutations are done, and how many there are at most.
+        Called with the numbers of fits and permutations done and, at most, to do.
 
     Returns
     -------
     DataFrame indexed by ``n_components``
         ``stress``, ``fall`` (see :func:`scree`), ``p_value`` (of one dimension more; rough if above 0.05, because the
         test then ends early; NaN beyond the choice, and if there are too few pairs to test), ``heldout`` (mean
-        squared error of held-out dissimilarities, as a share of their mean square; both transformed by `level` as the
-        fit to the others does) and ``heldout_se``, its standard error. ``attrs["chosen"]`` is the choice, and
-        ``attrs["elbow"]`` that of the stress alone.
+        squared error of held-out disparities, as a share of their mean square) and ``heldout_se``, its standard error.
+        ``attrs["chosen"]`` is the choice, and ``attrs["elbow"]`` that of the stress alone.
     """
     fraction = require_fraction("share", share)
     splits = require_integer("n_splits", n_splits, 2)
@@ -395,5 +378,9 @@ def _held_out_error(setup: FitSetup, pairs: tuple[IntArray, IntArray], full: Seq
     """
     D, (i, j) = setup.D.copy(), pairs
     D[i, j] = D[j, i] = np.nan
-    path = _path(setup, len(full) - 1, lambda *_: None, D, full)
-    return np.array([step.error(i, j) for step in path])
+    errors = np.ones(len(full))
+    for p, step in enumerate(_path(setup, len(full) - 1, lambda *_: None, D, full)):
+        if step.best is not None:
+            distances, aims = step.best.predict_dissimilarities().to_numpy()[i, j], aims_of(step.best, setup.D)[i, j]
+            errors[p] = np.sum((distances - aims) ** 2) / np.sum(aims**2)
+    return errors

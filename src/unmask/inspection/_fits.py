@@ -137,13 +137,12 @@ class FitSetup:
         return replace(self, estimator=estimator, n_free=fitted.n_free_ if fitted.adjusted_ else None)
 
     def some(self, at: IntArray) -> FitSetup:
-        """Return the same for some of the objects."""
-        known = self.known
+        """Return the same for some of the objects, without labels."""
+        known, square = self.known, np.ix_(at, at)
         if known is not None:
             known = known.iloc[at].reset_index(drop=True) if is_pandas(known) else np.asarray(known)[at]
-        weights = None if self.weights is None else np.asarray(self.weights)[np.ix_(at, at)]
-        labels = None if self.labels is None else self.labels[at]
-        return replace(self, D=self.D[np.ix_(at, at)], labels=labels, known=known, weights=weights)
+        weights = None if self.weights is None else np.asarray(self.weights)[square]
+        return replace(self, D=self.D[square], labels=None, known=known, weights=weights)
 
     def fit(
         self,

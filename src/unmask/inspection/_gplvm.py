@@ -28,10 +28,9 @@ LEAST_GAIN = 1e-9  # a search is started again where it ended while that lowers 
 def gplvm_score(embedding: Any, Y: Any, *, standardize: bool = True) -> float:
     """Return the log-likelihood of the data under the best Gaussian process from the map to the data.
 
-    The score of Gaussian-process latent variable models: high if objects that are near on the map have similar values
-    in all columns of `Y`. All columns share one covariance, ``v exp(-w/2 |x - x'|^2) + b``, and noise ``s`` on the
-    diagonal; w, v, b and s are found by L-BFGS from one fixed start. Only scores for the same `Y` can be compared. Time
-    grows with N cubed, memory with N squared.
+    The score is high if objects that are near on the map have similar values in all columns of `Y`. These share one
+    covariance, ``v exp(-w/2 |x - x'|^2) + b``, and noise ``s`` on the diagonal; w, v, b and s are found by L-BFGS from
+    one fixed start. Only scores for the same `Y` can be compared. Time grows with N cubed, memory with N squared.
 
     Parameters
     ----------
@@ -40,8 +39,7 @@ def gplvm_score(embedding: Any, Y: Any, *, standardize: bool = True) -> float:
     Y : array-like of shape (n_objects, n_features)
         The data that the map was made from; columns are centred. Rows are matched with the map's by label.
     standardize : bool, default=True
-        Whether to divide the columns of the map by their standard deviations. The covariance has one width for all
-        columns, but axes from eigenvectors have no common unit: with False the flatter ones count less.
+        Whether to divide the columns of the map by their standard deviations. Otherwise flatter axes count less.
 
     Returns
     -------

@@ -40,17 +40,16 @@ def leak_report(
 ) -> pd.DataFrame:
     """Return how much a map repeats of each known feature, by two measures, each compared with chance.
 
-    ``linear`` is the average canonical correlation with the feature, as in :func:`leak`; if the feature was removed
-    from the map, it is 0 by construction and has no reference (NaN). ``neighbours`` is how well neighbours on the map
-    predict the feature: the share of objects whose level is the most common one among their neighbours, or the
-    correlation of a number with the neighbours' mean. It also detects rings and clusters, which no straight line shows.
+    ``linear`` is the average canonical correlation with the feature; if the feature was removed from the map, it is 0
+    by construction and has no reference (NaN). ``neighbours``, which also detects rings and clusters, is how well
+    neighbours on the map predict the feature: the share of objects whose level is the most common one among their
+    neighbours, or the correlation of a number with the neighbours' mean.
 
     Parameters
     ----------
     embedding : array-like of shape (n_objects, n_components), or fitted estimator
-        The map. If it is uncorrelated with `known` (``adjust=True``, ``orthogonal=True``, :func:`mds_then_regress`,
-        :func:`partial_dbrda`), it is compared with permuted maps that are hardly correlated with it either;
-        ``attrs["adjusted"]`` says so.
+        The map. If it is uncorrelated with `known` (``adjust=True``, ``orthogonal=True``), it is compared with permuted
+        maps that are hardly correlated with it either; ``attrs["adjusted"]`` says so.
     known : array-like of shape (n_objects, n_known)
         Known features of any type, none missing.
     known_types : dict, optional
@@ -94,13 +93,8 @@ def leak_report(
     removed = taken_out(U, coded)
     rng = np.random.default_rng(random_state)
     at = rng.permutation(n)[:MOST_NEAR]  # in random order, by which ties between neighbours are broken
-    near = predicted_by_neighbours(
-        U[at],
-        [trait.of(at) for trait in traits],
-        rng,
-        None if removed is None else removed[at],
-        n_permutations=n_permutations,
-    )
+    taken = None if removed is None else removed[at]
+    near = predicted_by_neighbours(U[at], [t.of(at) for t in traits], rng, taken, n_permutations=n_permutations)
     rows = []
     for trait, by_neighbours in zip(traits, near, strict=True):
         linear = linear_leak(U, trait.columns)

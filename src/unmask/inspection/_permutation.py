@@ -54,8 +54,7 @@ def permutation_test(
     random_state : int, RandomState or None, default=0
         Seed of the permutations.
     progress : callable, optional
-        Called with how many permutations are done, over all features, and how many there will be; by default a bar
-        appears after 3 s.
+        Called with the numbers of permutations done and to do; by default a bar appears after 3 s.
 
     Returns
     -------
@@ -65,11 +64,9 @@ def permutation_test(
 
     Notes
     -----
-    The coded columns of a feature (nominal, ordinal, cyclic, spline) are permuted together. A missing cell moves with
-    its row; in the regression, missing cells of other features count as the mean. A feature that the others determine
-    has no residuals, and p = 1. A refit starts from the fitted map, the closed form and, unless both end far above the
-    stress of the fit, from the map of the first permutation and a few random ones. Ctrl-C ends the test with the
-    permutations so far, and a warning.
+    The coded columns of a feature are permuted together. A missing cell moves with its row; in the regression, missing
+    cells of other features count as the mean. A feature that the others determine has no residuals, and p = 1. A refit
+    has few starts, the fitted map among them. Ctrl-C ends the test with the permutations so far, and a warning.
 
     References
     ----------

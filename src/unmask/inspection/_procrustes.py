@@ -2,52 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from scipy.linalg import orthogonal_procrustes
+from sklearn.utils import Bunch
 
 from ..checking import require_flag
 from ._inputs import axis_names, labels_or_numbers, read_pair
 
-if TYPE_CHECKING:
-    import pandas as pd
 
-
-@dataclass(frozen=True)
-class ProcrustesComparison:
-    """The difference of two maps after one was moved, turned, mirrored and stretched onto the other.
-
-    Attributes
-    ----------
-    statistic : float
-        m²: sum of squared residuals divided by the sum of squares of the first map. 0: the maps are the same; 1: they
-        have nothing in common.
-    correlation : float
-        Root of 1 - m².
-    residuals : Series
-        Distance of each object's places on the two maps, in units of the first.
-    aligned : DataFrame
-        The second map, moved onto the first.
-    reference : DataFrame
-        The first map as it was given, with columns of zeros if it has fewer.
-    rotation : DataFrame
-        Orthogonal matrix that turns (and mirrors) the second map.
-    scale : float
-        Factor that stretches the second map.
-    """
-
-    statistic: float
-    correlation: float
-    residuals: pd.Series[float]
-    aligned: pd.DataFrame
-    reference: pd.DataFrame
-    rotation: pd.DataFrame
-    scale: float
-
-
-def procrustes(first: Any, second: Any, *, scale: bool = True) -> ProcrustesComparison:
+def procrustes(first: Any, second: Any, *, scale: bool = True) -> Bunch:
     """Compare two maps after moving the second onto the first as well as possible.
 
     Fits determine a map only up to turning and mirroring, and often scaling. The map with fewer columns gets columns of
@@ -62,7 +27,11 @@ def procrustes(first: Any, second: Any, *, scale: bool = True) -> ProcrustesComp
 
     Returns
     -------
-    ProcrustesComparison
+    Bunch
+        ``statistic`` is m², the sum of squared residuals divided by the sum of squares of the first map: 0 if the maps
+        are the same, 1 if they have nothing in common. ``correlation`` is the root of 1 - m². ``residuals`` has the
+        distance of each object's places, in units of the first map; ``aligned`` is the second map, moved onto the
+        first, and ``reference`` the first with as many columns; ``rotation`` and ``scale`` are what moved it.
 
     References
     ----------
@@ -94,7 +63,7 @@ def procrustes(first: Any, second: Any, *, scale: bool = True) -> ProcrustesComp
     moved = factor * Y @ rotation
     axes = axis_names(columns)
     index = labels_or_numbers(other.labels if one.labels is None else one.labels, len(A))
-    return ProcrustesComparison(
+    return Bunch(
         statistic=float(np.sum((X - moved) ** 2)) / size,
         correlation=float(singular_values / np.sqrt(size * own)),
         residuals=pd.Series(np.linalg.norm(A - (moved + centre), axis=1), index=index, name="residual"),

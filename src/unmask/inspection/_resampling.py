@@ -78,7 +78,7 @@ def bootstrap(
     estimator : ConditionalMDS, ConditionalIsomap or ConditionalClassicalMDS
         How to fit; the paths of ConditionalIsomap are not resampled.
     X, known, weights
-        As in the estimator's ``fit``.
+        As in the estimator's ``fit``. More than 20,000 objects are refused.
     n_resamples : int, default=200
         Number of sets of dissimilarities.
     level : float, default=0.95
@@ -86,7 +86,7 @@ def bootstrap(
     random_state : int, RandomState or None, default=0
         Seed.
     progress : callable, optional
-        Called with how many resamples are done, and how many there are; by default a bar appears after 3 s.
+        Called with the numbers of resamples done and to do; by default a bar appears after 3 s.
 
     Returns
     -------
@@ -96,10 +96,7 @@ def bootstrap(
     -----
     The ellipses show where the fit would put an object with other noise; other local minima and a wrong number of
     dimensions are not included. In simulations with noise that does not grow with the distance, nominal 95% ellipses
-    held the truth in 92% of the cases. :meth:`unmask.ConditionalMDS.posterior` has ellipses from a model of the noise,
-    and :func:`jackknife` shows how a map depends on which objects are in the data.
-
-    Every fit is exact, also with ``solver="stochastic"``. More than 20,000 objects are refused.
+    held the truth in 92% of the cases. Every fit is exact, also with ``solver="stochastic"``.
     """
     require_integer("n_resamples", n_resamples, 2)
     require_fraction("level", level)

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import scipy.linalg
-from sklearn.utils import check_random_state
+from sklearn.utils import Bunch, check_random_state
 
 from .._typing import Array
 from ..checking import Dissimilarities, require_integer
@@ -24,9 +23,10 @@ if TYPE_CHECKING:
 REDUNDANCY = "redundancy analysis"
 
 
-def _read(
+def read_with_known(
     dissimilarities: Any, metric: Any, known: Any, n_components: Any, types: Any, complete_for: str | None = None
 ) -> tuple[Dissimilarities, KnownFeatures]:
+    """Return checked dissimilarities and known features that leave room for a map of so many dimensions."""
     checked = read_dissimilarities(dissimilarities, metric, complete_for=complete_for)
     coded = code_known(known, checked.n, checked.labels, types, "dissimilarities")
     check_dimension(require_integer("n_components", n_components, 1), checked.n, coded)
@@ -42,10 +42,10 @@ def mds_then_regress(
     random_state: Any = None,
     metric: Any = "precomputed",
 ) -> pd.DataFrame:
-    """Map objects by metric scaling with dimensions for the known features too, and regress these out.
+    """Map objects by metric scaling and regress the known features out of the map.
 
-    The map has `n_components` dimensions and one for each known column. Its axes are regressed on the known features;
-    the leading principal axes of the residuals are the result.
+    The map has `n_components` dimensions and one for each known column; the result are the leading principal axes of
+    the residuals of its regression on the known features.
 
     Parameters
     ----------
@@ -78,7 +78,7 @@ def mds_then_regress(
     """
     import pandas as pd
 
-    checked, coded = _read(dissimilarities, metric, known, n_components, known_types)
+    checked, coded = read_with_known(dissimilarities, metric, known, n_components, known_types)
     mds = ConditionalMDS(n_components + coded.n_kept, metric="precomputed", random_state=random_state)
     Z = mds.fit(checked.array_for("mds_then_regress")).embedding_.astype(np.float64)
     basis, centred = orthonormal_basis(coded.values), Z - Z.mean(axis=0)
@@ -89,26 +89,6 @@ def mds_then_regress(
 # ---- distance-based redundancy analysis
 
 
-@dataclass(frozen=True)
-class PartialDbrda:
-    """A map by partial distance-based redundancy analysis.
-
-    Attributes
-    ----------
-    embedding : DataFrame
-        The map, in the units of the dissimilarities; an axis is 0 if its eigenvalue is negative.
-    eigenvalues : Series
-        Eigenvalues that are not 0 up to rounding, largest first, divided by the number of objects less 1. Some are
-        negative if the dissimilarities are not Euclidean distances.
-    inertia : Series
-        ``total``, ``known`` (removed) and ``unknown`` (left), in the units of the eigenvalues.
-    """
-
-    embedding: pd.DataFrame
-    eigenvalues: pd.Series[float]
-    inertia: pd.Series[float]
-
-
 def partial_dbrda(
     dissimilarities: Any,
     known: Any = None,
@@ -116,12 +96,11 @@ def partial_dbrda(
     n_components: int = 2,
     known_types: dict[Any, Any] | None = None,
     metric: Any = "precomputed",
-) -> PartialDbrda:
+) -> Bunch:
     """Map the part of the dissimilarities that the known features do not explain, by partial db-RDA.
 
-    The double-centred matrix ``G`` of minus half the squared dissimilarities is projected off the known features on
-    both sides, ``(I - H) G (I - H)``, and decomposed. Without known features this is classical scaling. The time grows
-    with N cubed.
+    It decomposes ``(I - H) G (I - H)``, where ``G`` is minus half the squared dissimilarities, double-centred, and
+    ``H`` the projection onto the known features. Without these it is classical scaling. The time grows with N cubed.
 
     Parameters
     ----------
@@ -132,7 +111,10 @@ def partial_dbrda(
 
     Returns
     -------
-    PartialDbrda
+    Bunch
+        ``embedding``, the map, in the units of the dissimilarities (an axis is 0 if its eigenvalue is negative);
+        ``eigenvalues`` that are not 0 up to rounding, divided by the number of objects less 1, some negative if the
+        dissimilarities are not Euclidean; ``inertia``: ``total``, ``known`` (removed) and ``unknown`` (left).
 
     References
     ----------
@@ -149,7 +131,7 @@ def partial_dbrda(
     """
     import pandas as pd
 
-    checked, coded = _read(dissimilarities, metric, known, n_components, known_types, REDUNDANCY)
+    checked, coded = read_with_known(dissimilarities, metric, known, n_components, known_types, REDUNDANCY)
     G = _gower(checked)
     rest = _without(orthonormal_basis(coded.values), G)
     values, vectors = scipy.linalg.eigh((rest + rest.T) / 2)
@@ -157,10 +139,10 @@ def partial_dbrda(
     U = vectors[:, :n_components] * np.sqrt(np.maximum(values[:n_components], 0.0))
     kept = values[np.abs(values) > 1e-9 * np.abs(values).max()] / (checked.n - 1)
     total, left = (float(np.trace(M)) / (checked.n - 1) for M in (G, rest))
-    return PartialDbrda(
-        pd.DataFrame(canonical_map(U), index=checked.labels, columns=axis_names(n_components)),
-        pd.Series(kept, index=axis_names(len(kept)), name="eigenvalue"),
-        pd.Series({"total": total, "known": total - left, "unknown": left}, name="inertia"),
+    return Bunch(
+        embedding=pd.DataFrame(canonical_map(U), index=checked.labels, columns=axis_names(n_components)),
+        eigenvalues=pd.Series(kept, index=axis_names(len(kept)), name="eigenvalue"),
+        inertia=pd.Series({"total": total, "known": total - left, "unknown": left}, name="inertia"),
     )
 
 
@@ -231,7 +213,7 @@ def dbrda_test(
     import pandas as pd
 
     require_integer("n_permutations", n_permutations, 0)
-    checked, coded = _read(dissimilarities, metric, known, 1, known_types, REDUNDANCY)
+    checked, coded = read_with_known(dissimilarities, metric, known, 1, known_types, REDUNDANCY)
     if not coded.n_kept:
         raise ValueError("known has no feature that varies; pass at least one to test.")
     G = _gower(checked)

@@ -44,9 +44,8 @@ def shepard(dissimilarities: Any, embedding: Any, *, weights: Any = None, metric
     Returns
     -------
     DataFrame
-        One row per pair: ``i`` and ``j`` (labels), ``dissimilarity``, ``disparity`` (the dissimilarity, transformed by
-        `level`), ``distance``, ``residual`` (disparity less distance) and ``weight`` (0 where the dissimilarity is
-        missing).
+        One row per pair: ``i`` and ``j`` (labels), ``dissimilarity``, ``disparity`` (transformed by `level`),
+        ``distance``, ``residual`` (disparity less distance) and ``weight`` (0 for a missing pair).
 
     Examples
     --------

@@ -6,29 +6,54 @@ find. Neither anndata nor scanpy is imported: whatever has ``obs``, ``obsm``, ``
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from numbers import Real
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
-from ..checking import align_rows, is_pandas, quote
+from ..checking import LeakWarning, align_rows, is_pandas, quote, warn_user
 from ..estimators import ConditionalIsomap, ConditionalMDS, ConditionalTSNE, ConditionalUMAP
+from ..problem.leak import NeighbourLeak
 
 __all__ = ["cisomap", "cmds", "ctsne", "cumap"]
 
+# Neighbours that tell a known feature this much better than chance are warned of; 1 is always right.
+TOLD = 0.1
 
-def cmds(
-    adata: Any,
-    known: Any,
-    *,
-    use_rep: str = "X_pca",
-    obsp: str | None = None,
-    n_components: int = 2,
-    key_added: str | None = None,
-    copy: bool = False,
-    **options: Any,
-) -> Any:
+
+def _function(name: str, estimator: Any, doc: str) -> Callable[..., Any]:
+    """Return the function that maps an AnnData by an estimator; all of them have one signature."""
+
+    def function(
+        adata: Any,
+        known: Any,
+        *,
+        use_rep: str = "X_pca",
+        obsp: str | None = None,
+        key_added: str | None = None,
+        copy: bool = False,
+        **options: Any,
+    ) -> Any:
+        if name == "cisomap" and obsp is not None and not {"n_neighbors", "radius"} & set(options):
+            options |= {"n_neighbors": None, "radius": np.inf}
+        options = {"random_state": 0, **options} | ({} if obsp is None else {"metric": "precomputed"})
+        X, table = _read(adata, known, use_rep, obsp)
+        fitted = estimator(**options).fit(X, known=table)
+        params = ({"use_rep": use_rep} if obsp is None else {"obsp": obsp}) | options
+        adata = adata.copy() if copy else adata
+        _write(adata, fitted, params, f"X_{name}" if key_added is None else key_added, key_added or name)
+        return adata if copy else None
+
+    function.__name__ = function.__qualname__ = name
+    function.__doc__ = doc
+    return function
+
+
+cmds = _function(
+    "cmds",
+    ConditionalMDS,
     """Map the rows of an AnnData by :class:`unmask.ConditionalMDS`, given columns of its ``obs``.
 
     Parameters
@@ -36,14 +61,12 @@ def cmds(
     adata : AnnData
         One row per cell.
     known : str, list of str, DataFrame or array-like of shape (n_cells, n_known), or None
-        What is known: columns of ``adata.obs`` by name, or a table, matched by the names of the cells if it has labels.
+        Known features: columns of ``adata.obs``, or a table, which is matched by the names of cells if it has labels.
     use_rep : str, default="X_pca"
         What cells are compared by: a table of ``adata.obsm``, or ``"X"``.
     obsp : str, optional
-        A square table of dissimilarities in ``adata.obsp``, in place of `use_rep`. A graph of neighbours is none, but
-        :func:`cisomap` takes one.
-    n_components : int, default=2
-        Dimensions of the map.
+        A square table of dissimilarities in ``adata.obsp``, in place of `use_rep`. For a graph of neighbours use
+        :func:`cisomap`, :func:`ctsne` or :func:`cumap`.
     key_added : str, optional
         Where to write: ``obsm[key_added]``, ``uns[key_added]`` and ``obs[key_added + "_stress"]``.
     copy : bool, default=False
@@ -54,9 +77,10 @@ def cmds(
     Returns
     -------
     AnnData or None
-        The copy, if one was asked for. Set are ``obsm["X_cmds"]``, the map; ``uns["cmds"]``, with ``params``,
-        ``stress``, ``leak``, and ``importance`` of what is known; and ``obs["cmds_stress"]``, each cell's part of the
-        stress.
+        The copy, if one was asked for. Set are ``obsm["X_cmds"]``, the map; ``obs["cmds_stress"]``, each cell's part of
+        the stress; and ``uns["cmds"]`` with ``params``, ``stress``, ``importance`` of the known features, ``leak`` (how
+        well the map predicts them linearly) and ``knn_leak`` (how well neighbours on the map do, beside chance). A
+        ``LeakWarning`` names the features that neighbours tell.
 
     Examples
     --------
@@ -69,161 +93,59 @@ def cmds(
     >>> adata = SimpleNamespace(obs=obs, obs_names=obs.index, obsm={"X_pca": X}, obsp={}, uns={})  # as an AnnData
     >>> cmds(adata, "batch", n_init=1)
     >>> adata.obsm["X_cmds"].shape, sorted(adata.uns["cmds"])
-    ((40, 2), ['importance', 'leak', 'params', 'stress'])
-    """
-    return _embed("cmds", ConditionalMDS, adata, known, use_rep, obsp, n_components, key_added, copy, options)
+    ((40, 2), ['importance', 'knn_leak', 'leak', 'params', 'stress'])
+    """,
+)
+cisomap = _function(
+    "cisomap",
+    ConditionalIsomap,
+    """Map the rows of an AnnData as :func:`cmds` does, by :class:`unmask.ConditionalIsomap`.
+
+    `obsp` is a graph of neighbours, such as ``"distances"`` of ``scanpy.pp.neighbors``; all of its edges count, also
+    those stored one way, unless `n_neighbors` or `radius` is given.
+    """,
+)
+ctsne = _function(
+    "ctsne",
+    ConditionalTSNE,
+    """Map the rows of an AnnData as :func:`cmds` does, by :class:`unmask.ConditionalTSNE`, without a stress.
+
+    `obsp` is a square table of dissimilarities or a graph of neighbours. A graph that was made without the known
+    features has few edges between their levels; features serve better.
+    """,
+)
+cumap = _function(
+    "cumap",
+    ConditionalUMAP,
+    """Map the rows of an AnnData as :func:`ctsne` does, by :class:`unmask.ConditionalUMAP`.""",
+)
 
 
-def cisomap(
-    adata: Any,
-    known: Any,
-    *,
-    use_rep: str = "X_pca",
-    obsp: str | None = None,
-    n_components: int = 2,
-    key_added: str | None = None,
-    copy: bool = False,
-    **options: Any,
-) -> Any:
-    """Map the rows of an AnnData by :class:`unmask.ConditionalIsomap`, given columns of its ``obs``.
+def _read(adata: Any, known: Any, use_rep: str, obsp: str | None) -> tuple[Any, Any]:
+    """Return the table by which cells are compared, with their names where possible, and the known features."""
+    import pandas as pd
 
-    Parameters
-    ----------
-    adata, known, use_rep, n_components, key_added, copy
-        As in :func:`cmds`; the keys are ``"X_cisomap"``, ``"cisomap"`` and ``"cisomap_stress"``.
-    obsp : str, optional
-        A graph of neighbours in ``adata.obsp``, such as ``"distances"`` of ``scanpy.pp.neighbors``, in place of
-        `use_rep`. All of its edges count, also those stored one way, unless `n_neighbors` or `radius` is given.
-    **options
-        Further parameters of the estimator, such as `n_landmarks`. ``random_state`` is 0 unless it is given.
-
-    Returns
-    -------
-    AnnData or None
-        As of :func:`cmds`.
-    """
-    if obsp is not None and not {"n_neighbors", "radius"} & set(options):
-        options = {"n_neighbors": None, "radius": np.inf, **options}
-    return _embed("cisomap", ConditionalIsomap, adata, known, use_rep, obsp, n_components, key_added, copy, options)
-
-
-def ctsne(
-    adata: Any,
-    known: Any,
-    *,
-    use_rep: str = "X_pca",
-    obsp: str | None = None,
-    key_added: str | None = None,
-    copy: bool = False,
-    **options: Any,
-) -> Any:
-    """Map the rows of an AnnData by :class:`unmask.ConditionalTSNE`, given columns of its ``obs``.
-
-    Parameters
-    ----------
-    adata, known, use_rep, key_added, copy
-        As in :func:`cmds`; the keys are ``"X_ctsne"`` and ``"ctsne"``.
-    obsp : str, optional
-        A square table of dissimilarities or a graph of neighbours in ``adata.obsp``, in place of `use_rep`. A graph
-        that was made without the known features has few edges between their levels; features serve better.
-    **options
-        Further parameters of the estimator, such as `perplexity`. ``random_state`` is 0 unless it is given.
-
-    Returns
-    -------
-    AnnData or None
-        The copy, if one was asked for. Set are the map, and ``uns["ctsne"]`` with ``params`` and ``leak``.
-    """
-    return _embed("ctsne", ConditionalTSNE, adata, known, use_rep, obsp, None, key_added, copy, options)
-
-
-def cumap(
-    adata: Any,
-    known: Any,
-    *,
-    use_rep: str = "X_pca",
-    obsp: str | None = None,
-    key_added: str | None = None,
-    copy: bool = False,
-    **options: Any,
-) -> Any:
-    """Map the rows of an AnnData by :class:`unmask.ConditionalUMAP`, given columns of its ``obs``.
-
-    Parameters
-    ----------
-    adata, known, use_rep, obsp, key_added, copy
-        As in :func:`ctsne`; the keys are ``"X_cumap"`` and ``"cumap"``.
-    **options
-        Further parameters of the estimator, such as `n_neighbors`. ``random_state`` is 0 unless it is given.
-
-    Returns
-    -------
-    AnnData or None
-        As of :func:`ctsne`.
-    """
-    return _embed("cumap", ConditionalUMAP, adata, known, use_rep, obsp, None, key_added, copy, options)
-
-
-def _embed(
-    name: str,
-    kind: Any,
-    adata: Any,
-    known: Any,
-    use_rep: str,
-    obsp: str | None,
-    n_components: int | None,
-    key_added: str | None,
-    copy: bool,
-    options: dict[str, Any],
-) -> Any:
-    """Fit an estimator, and write what it found only when all of it is there."""
     if obsp == "connectivities":
         raise ValueError(
             "obsp='connectivities' are similarities, 1 for the nearest, and not distances; pass obsp='distances'."
         )
-    size = {} if n_components is None else {"n_components": n_components}
-    given = size | {"random_state": 0, **options} | ({} if obsp is None else {"metric": "precomputed"})
-    table = _columns(adata, known)
-    X = _representation(adata, use_rep) if obsp is None else _entry(adata.obsp, obsp, "obsp")
-    fitted = kind(**given).fit(X, known=_in_order(table, X, adata))
-    params = {"use_rep": use_rep} if obsp is None else {"obsp": obsp}
-    found = {
-        "params": _plain(params | {"known": list(fitted.known_summary_.index)} | given),
-        "leak": float(fitted.leak_),
-    }
-    if n_components is not None:
-        found["stress"] = float(fitted.stress_)
-    if n_components is not None and len(fitted.importance_):
-        found["importance"] = fitted.importance_
-    adata = adata.copy() if copy else adata
-    adata.obsm[f"X_{name}" if key_added is None else key_added] = fitted.embedding_
-    adata.uns[key_added or name] = found
-    if n_components is not None:
-        adata.obs[f"{key_added or name}_stress"] = np.asarray(fitted.stress_per_point_)
-    return adata if copy else None
-
-
-def _columns(adata: Any, known: Any) -> Any:
-    """Return what is known: columns of ``obs`` if they are named, everything else as it is."""
     names = [known] if isinstance(known, str) else known
-    if not (isinstance(names, list | tuple) and names and all(isinstance(name, str) for name in names)):
-        return known
-    absent = [name for name in names if name not in adata.obs.columns]
-    if absent:
-        raise ValueError(
-            f"known names {quote(absent)}, which adata.obs does not have; its columns are {quote(adata.obs.columns)}."
-        )
-    return adata.obs[list(names)]
-
-
-def _representation(adata: Any, use_rep: str) -> Any:
-    """Return the table by which cells are compared, with their names if each has one of its own."""
-    values = adata.X if use_rep == "X" else _entry(adata.obsm, use_rep, "obsm")
-    if sp.issparse(values) or is_pandas(values) or not adata.obs_names.is_unique:
-        return values
-    import pandas as pd
-
-    return pd.DataFrame(np.asarray(values), index=adata.obs_names, copy=False)
+    if isinstance(names, list | tuple) and names and all(isinstance(name, str) for name in names):
+        absent = [name for name in names if name not in adata.obs.columns]
+        if absent:
+            columns = quote(adata.obs.columns)
+            raise ValueError(f"known names {quote(absent)}, which adata.obs does not have; its columns are {columns}.")
+        known = adata.obs[list(names)]
+    if obsp is not None:
+        X = _entry(adata.obsp, obsp, "obsp")
+    else:
+        X = adata.X if use_rep == "X" else _entry(adata.obsm, use_rep, "obsm")
+        if not sp.issparse(X) and not is_pandas(X) and adata.obs_names.is_unique:
+            X = pd.DataFrame(np.asarray(X), index=adata.obs_names, copy=False)
+    if is_pandas(known) and not is_pandas(X):
+        same = known.index.equals(adata.obs_names)  # names may occur twice
+        known = (known if same else align_rows(known, adata.obs_names, "known")).reset_index(drop=True)
+    return X, known
 
 
 def _entry(entries: Any, key: str, where: str) -> Any:
@@ -233,18 +155,24 @@ def _entry(entries: Any, key: str, where: str) -> Any:
     return entries[key]
 
 
-def _in_order(table: Any, X: Any, adata: Any) -> Any:
-    """Return what is known in the order of the cells, and without labels where the data have none."""
-    if is_pandas(X) or not is_pandas(table):
-        return table
-    rows = table if table.index.equals(adata.obs_names) else align_rows(table, adata.obs_names, "known")
-    return rows.reset_index(drop=True)
-
-
-def _plain(params: dict[str, Any]) -> dict[str, Any]:
-    """Return parameters as a file of AnnData can hold them: None is left out, an object becomes what it is called."""
-    return {name: value if _is_plain(value) else repr(value) for name, value in params.items() if value is not None}
-
-
-def _is_plain(value: Any) -> bool:
-    return isinstance(value, str | bool | Real) or (isinstance(value, list) and all(isinstance(v, str) for v in value))
+def _write(adata: Any, fitted: Any, options: dict[str, Any], map_key: str, key: str) -> None:
+    """Write the results, in forms that a file of AnnData can hold; warn of features that neighbours tell."""
+    params = options | {"known": list(fitted.known_summary_.index), "n_components": fitted.embedding_.shape[1]}
+    shown = {
+        name: value if isinstance(value, str | bool | Real | list) else repr(value) for name, value in params.items()
+    }
+    found = {"params": {name: value for name, value in shown.items() if params[name] is not None}}
+    found |= {"leak": float(fitted.leak_)} | ({"knn_leak": fitted.knn_leak_} if len(fitted.knn_leak_) else {})
+    if hasattr(fitted, "stress_per_point_"):  # the fit of the other maps warns
+        leaks = {name: NeighbourLeak(*row) for name, row in fitted.knn_leak_.iterrows()}
+        told = [name for name, leak in leaks.items() if leak.above_chance and leak.corrected > TOLD]
+        if told:
+            warn_user(
+                f"neighbours on the map tell {quote(told)}. If groups of cells go with a known feature, every map that "
+                "shows the groups also tells the feature; if not, pass adjust=True, or map its levels apart.",
+                LeakWarning,
+            )
+        found |= {"stress": float(fitted.stress_)} | ({"importance": fitted.importance_} if leaks else {})
+        adata.obs[f"{key}_stress"] = np.asarray(fitted.stress_per_point_)
+    adata.obsm[map_key] = fitted.embedding_
+    adata.uns[key] = found

@@ -24,19 +24,7 @@ def ordination(fitted: Any) -> Any:
     -------
     skbio.OrdinationResults
         ``samples``: the map, by the labels of the objects as text; ``eigvals``: the sums of squares of its axes, which
-        for classical scaling are the eigenvalues. There is no ``proportion_explained``: stress is not a variance, and
-        what the axes leave is in ``fitted.stress_``.
-
-    Examples
-    --------
-    >>> from unmask import ConditionalMDS
-    >>> from unmask.datasets import load_kinship
-    >>> from unmask.interop.skbio import ordination
-    >>> kin = load_kinship()
-    >>> mds = ConditionalMDS(metric="precomputed", random_state=0)
-    >>> found = ordination(mds.fit(kin.dissimilarities, known=kin.known[["gender"]]))
-    >>> found.long_method_name, found.samples.shape
-    ('ConditionalMDS given gender', (14, 2))
+        for classical scaling are the eigenvalues. There is no ``proportion_explained``: stress is not a variance.
     """
     import pandas as pd
 
@@ -44,11 +32,11 @@ def ordination(fitted: Any) -> Any:
     skbio = require_package("skbio", "unmask.interop.skbio", "bio")
     U = np.asarray(fitted.embedding_, dtype=np.float64)
     axes = [f"axis{a + 1}" for a in range(U.shape[1])]
-    known = list(getattr(fitted, "known_summary_", pd.DataFrame()).index)
+    known = list(map(str, getattr(fitted, "known_summary_", pd.DataFrame()).index))
     name = type(fitted).__name__
     return skbio.OrdinationResults(
         name,
-        f"{name} given {', '.join(map(str, known))}" if known else name,
+        f"{name} given {', '.join(known)}" if known else name,
         pd.Series(np.sum((U - U.mean(axis=0)) ** 2, axis=0), index=axes),
         samples=pd.DataFrame(U, index=[str(label) for label in fitted.object_names_], columns=axes),
     )

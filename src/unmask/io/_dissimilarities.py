@@ -14,8 +14,9 @@ from ..checking import require_choice
 from ..dissimilarities import similarity_to_dissimilarity
 from ._cells import DECIMAL_COMMA, Cells, FormatOptions, is_whole
 from ._files import InputFile, open_input
-from ._layout import find_layout
-from ._shapes import Square, check_square, complete, is_phylip, read_phylip, read_square
+from ._layout import Layout, find_layout
+from ._phylip import is_phylip, read_phylip
+from ._shapes import Square, check_square, complete, read_square
 from ._text import encoding_of, lines_of, open_text
 from ._typed import open_typed
 
@@ -165,12 +166,11 @@ def read_dissimilarities(
     convert = None if similarity is None else _conversion(similarity)
     options = FormatOptions(delimiter, decimal, header, encoding, sheet)
     with open_input(path, max_expanded, name) as file:
-        cells = open_cells(file, options, shape)
-        if isinstance(cells, Square):
-            square = cells
-        else:
+        cells, layout = open_cells(file, options, shape)
+        if layout is None:
             cells = _numbers_in_lines(cells, options, shape)
-            square = read_square(cells, find_layout(cells, shape, header, rater), aggregate)
+            layout = find_layout(cells, shape, header, rater)
+        square = read_square(cells, layout, aggregate)
         if aggregate is not None and square.ratings is None:
             raise file.problem(
                 f"does not hold a list of pairs, so there is nothing to combine by aggregate={aggregate!r}; leave it "
@@ -186,10 +186,10 @@ def read_dissimilarities(
         return checked(file, square, symmetrize)
 
 
-def open_cells(file: InputFile, options: FormatOptions, shape: str = "auto") -> Cells | Square:
-    """Read the first rows of a file; or all of a PHYLIP file, which has no cells."""
+def open_cells(file: InputFile, options: FormatOptions, shape: str = "auto") -> tuple[Cells, Layout | None]:
+    """Read the first rows of a file; all of a PHYLIP file, whose layout is known."""
     if file.kind != "text":
-        return open_typed(file, options)
+        return open_typed(file, options), None
     encoding = encoding_of(file, options.encoding)
     if shape == "phylip" or (shape == "auto" and options.delimiter is None):
         with lines_of(file, encoding) as lines:
@@ -197,7 +197,7 @@ def open_cells(file: InputFile, options: FormatOptions, shape: str = "auto") -> 
         if phylip:
             with lines_of(file, encoding) as lines:
                 return read_phylip(file, lines)
-    return open_text(file, options)
+    return open_text(file, options), None
 
 
 def _numbers_in_lines(cells: Cells, options: FormatOptions, shape: str) -> Cells:

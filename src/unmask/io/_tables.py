@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..checking import find_labels, is_missing, is_unlabelled, quote
-from ._cells import Cells, FormatOptions, as_text, is_text, typed
+from ._cells import Cells, FormatOptions, as_text, is_text, is_whole, typed
 from ._dissimilarities import DissimilarityFile, checked, open_cells
 from ._files import FileProblem, InputFile, open_input, times
 from ._layout import Layout, find_layout, first_row
-from ._shapes import Square, read_square
+from ._shapes import read_square
 from ._text import open_text
 from ._typed import open_typed
 
@@ -24,6 +24,22 @@ if TYPE_CHECKING:
 
 _LABEL_NAMES = frozenset(
     ["id", "ids", "label", "labels", "name", "names", "object", "objects", "index", "sample", "sample id", "sampleid"]
+)
+# A first column of such a name is the labels if it has whole numbers, each once.
+_NUMBERED_NAMES = frozenset(
+    [
+        "case",
+        "participant",
+        "patient",
+        "person",
+        "plot",
+        "quadrat",
+        "respondent",
+        "site",
+        "specimen",
+        "station",
+        "subject",
+    ]
 )
 
 
@@ -202,20 +218,16 @@ def read_data(
     """
     options = FormatOptions(delimiter, decimal, header, encoding, sheet)
     with open_input(path, max_expanded, name) as file:
-        cells = open_cells(file, options)
-        sure, why = True, "PHYLIP"
+        cells, layout = open_cells(file, options)
+        sure, why = layout is not None, "PHYLIP"
         try:
-            if isinstance(cells, Square):
-                square = cells
-            else:
-                sure = False
+            if layout is None:
                 layout = find_layout(cells, "auto", options.header)
                 sure, why = _judged(cells, layout)
-                square = read_square(cells, layout, None)
-            read = checked(file, square)
+            read = checked(file, read_square(cells, layout, None))
             return replace(read, detected=(*read.detected, f"taken for dissimilarities: {why}"))
         except FileProblem as problem:
-            if sure or isinstance(cells, Square):
+            if sure:
                 raise
             table, _ = _table_of(file, options, None, cells)
             why = problem.what.split(";")[0].rstrip(".")
@@ -256,7 +268,8 @@ def _table_of(
     if cells is None:
         cells = open_text(file, options) if file.kind == "text" else open_typed(file, options)
     names, skip = _names(cells, cells.named if options.header is None else options.header)
-    likely = {at for at, name in enumerate(names) if _is_label_name(name) or name == index or (at == 0 and not name)}
+    likely = {at for at, name in enumerate(names) if _is_label_name(name) or name == index}
+    likely |= {0} if not names[0] or _numbers_objects(names[0]) else set()
     frame = cells.frame(skip, len(names), likely, numeric=False)
     empty = len(names) > 1 and not names[-1] and skip and frame.iloc[:, -1].isna().all()
     own = cells.labelled and index is not None  # the file's own labels, which are not wanted
@@ -264,7 +277,7 @@ def _table_of(
     names, frame = names[kept], frame.iloc[:, kept].copy()
     _require_distinct(cells, names)
     frame.columns = [name or f"x{at + 1}" for at, name in enumerate(names)]  # type: ignore[assignment]
-    label_at = _label_column(file, frame, index, unnamed=not names[0])
+    label_at = _label_column(cells, frame, index, unnamed=not names[0])
     detected = [*(["gzip"] if file.packed else []), *cells.detected]
     if cells.named is None:
         detected += ["names in the first row"] if skip else ["no header: columns named x1, x2 …"] * (len(names) > 1)
@@ -285,9 +298,10 @@ def _table_of(
 def _doubts(cells: Cells, skip: int, column: pd.Series[Any], head: list[str]) -> list[str]:
     """Return a phrase for a column of text that begins with numbers, or of numbers that may be codes."""
     if column.dtype.kind in "iuf":
-        read = (lambda cell: as_text(float(cell))) if column.dtype.kind == "f" else (lambda cell: str(int(cell)))
-        code = next((cell for cell in head if cell.isdecimal() and cell.isascii() and read(cell) != cell), None)
-        return [] if code is None else [f"column {column.name!r} holds {code!r}, read as {read(code)}; is it a code?"]
+        digits = [cell for cell in head if cell.isdecimal() and cell.isascii()]
+        read = [as_text(float(cell)) if column.dtype.kind == "f" else str(int(cell)) for cell in digits]
+        codes = [(cell, number) for cell, number in zip(digits, read, strict=True) if cell != number]
+        return [f"column {column.name!r} holds {cell!r}, read as {number}; is it a code?" for cell, number in codes[:1]]
     if column.dtype.kind == "b" or any(is_text(cell, cells.decimal) for cell in head):
         return []
     texts = ((row, cell) for row, cell in enumerate(column) if isinstance(cell, str) and is_text(cell, cells.decimal))
@@ -329,6 +343,12 @@ def _is_label_name(name: str) -> bool:
     return name.strip().lstrip("#").replace("_", " ").replace("-", " ").casefold() in _LABEL_NAMES
 
 
+def _numbers_objects(name: str) -> bool:
+    """Tell whether a column of this name may number the objects."""
+    name = name.strip().replace("_", " ").replace("-", " ").casefold()
+    return name in _NUMBERED_NAMES or name.endswith(" id")
+
+
 def _require_distinct(cells: Cells, names: list[str]) -> None:
     first: dict[str, int] = {}
     for at, name in enumerate(names, 1):
@@ -343,18 +363,20 @@ def _require_distinct(cells: Cells, names: list[str]) -> None:
 # ---- labels
 
 
-def _label_column(file: InputFile, frame: pd.DataFrame, index: str | bool | None, *, unnamed: bool) -> int | None:
+def _label_column(cells: Cells, frame: pd.DataFrame, index: str | bool | None, *, unnamed: bool) -> int | None:
     """Return the column that may hold the labels."""
     from pandas.api import types
 
-    names, kind = list(frame.columns), frame.dtypes.iloc[0]
+    names, first = list(frame.columns), frame.iloc[:, 0]
     if isinstance(index, str):
-        return _position(file, names, index)
+        return _position(cells.file, names, index)
     if index is False or unnamed:
         return 0 if unnamed and index is None else None
-    numbers = types.is_numeric_dtype(kind) or types.is_bool_dtype(kind)
-    first = None if len(names) < 2 or numbers else 0
-    return next((at for at, name in enumerate(names) if _is_label_name(name)), first)
+    texts = list(map(as_text, first))
+    numbers = types.is_bool_dtype(first.dtype) or not any(is_text(cell, cells.decimal) for cell in texts)
+    counted = first.is_unique and _numbers_objects(names[0]) and all(map(is_whole, texts))
+    otherwise = None if len(names) < 2 or (numbers and not counted) else 0
+    return next((at for at, name in enumerate(names) if _is_label_name(name)), otherwise)
 
 
 def _labelled(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import warnings
 from collections.abc import Collection, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -43,11 +44,11 @@ class Typed(Cells):
         """Return the columns as they are, or as numbers if they must be."""
         from pandas.api import types
 
-        frame = self.stored.set_axis(range(width), axis=1)  # a header is never part of the stored cells
+        frame: pd.DataFrame = self.stored.set_axis(range(width), axis=1)  # a header is never part of the stored cells
         for at, kind in enumerate(frame.dtypes):
             if at in text or (types.is_numeric_dtype(kind) and isinstance(kind, np.dtype)):
                 continue
-            if not numeric and not (kind.kind == "O" and _are_numbers(frame[at])):
+            if not numeric:
                 continue
             cells = [as_text(cell) for cell in frame[at]]
             numbers = [as_number(cell, ".") for cell in cells]
@@ -58,49 +59,51 @@ class Typed(Cells):
         return frame
 
 
-def _are_numbers(cells: Any) -> bool:
-    """Tell whether there are only numbers, missing cells and "Infinity", which JSON can only hold as text."""
-    others = [cell for cell in cells if not isinstance(cell, int | float | None) or isinstance(cell, bool)]
-    return set(others) <= {"Infinity", "-Infinity"} and (not others or len(others) < len(cells))
-
-
 def open_typed(file: InputFile, options: FormatOptions) -> Cells:
     """Read a file of typed cells."""
     file.stream.seek(0)
     if file.kind == "excel":
         return _excel(file, options)
-    frame, detected = {"npy": _numpy, "npz": _numpy, "parquet": _parquet, "json": _json}[file.kind](file, options)
+    if file.kind == "json":
+        cells = _json(file, options.encoding or "utf-8-sig")
+        cells.read_head(".")
+        return cells
+    frame, detected = (_parquet(file), ("Parquet",)) if file.kind == "parquet" else _numpy(file)
     if not frame.size:
         raise file.problem(f"holds a {times(*frame.shape)} table, which has no cells; write the table again.")
     named, labelled = not is_unlabelled(frame.columns), not is_unlabelled(frame.index)
     if labelled:
-        frame = frame.set_axis([str(name) for name in frame.columns], axis=1) if named else frame
+        frame = frame.set_axis(list(map(str, frame.columns)), axis=1) if named else frame
         frame.insert(0, "", frame.index, allow_duplicates=True)
-    cells = Typed(file, detected=detected, named=named, labelled=labelled, stored=frame.reset_index(drop=True))
+    cells = Typed(file, frame.reset_index(drop=True), detected=detected, named=named, labelled=labelled)
     cells.read_head(".")
     return cells
+
+
+@contextmanager
+def _damaged(file: InputFile, kind: str) -> Iterator[None]:
+    """Turn whatever errors a damaged file causes in a library, and its warnings, into one sentence."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of old headers, styles and rules, which do not matter here
+            yield
+    except (FileProblem, MemoryError):
+        raise
+    except Exception as error:
+        raise file.problem(f"is a damaged {kind} ({one_line(error)}); write it again.") from error
 
 
 # ---- NumPy
 
 
-def _numpy(file: InputFile, _: FormatOptions) -> tuple[pd.DataFrame, tuple[str, ...]]:
+def _numpy(file: InputFile) -> tuple[pd.DataFrame, tuple[str, ...]]:
     import pandas as pd
 
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # of headers of old versions
-            loaded = np.load(file.stream, allow_pickle=False)
-            arrays = {"": loaded} if file.kind == "npy" else {name: loaded[name] for name in loaded.files}
-            rest = file.stream.read(1) if file.kind == "npy" else b""
-    except MemoryError:
-        raise
-    except Exception as error:  # a damaged file can cause any error
-        raise file.problem(
-            f"is damaged, cut off, or holds Python objects ({one_line(error)}); write an array of numbers again."
-        ) from error
-    if rest:
-        raise file.problem("goes on behind its array; write one array alone.")
+    with _damaged(file, "file of NumPy, or one of Python objects"):
+        loaded = np.load(file.stream, allow_pickle=False)
+        arrays = {"": loaded} if file.kind == "npy" else {name: loaded[name] for name in loaded.files}
+        if file.kind == "npy" and file.stream.read(1):
+            raise file.problem("goes on behind its array; write one array alone.")
     numeric = {name: array for name, array in arrays.items() if array.dtype.kind in "biuf" and array.ndim}
     if len(numeric) != 1:
         held = f"several arrays of numbers ({quote(numeric)})" if numeric else "no array of numbers"
@@ -126,17 +129,20 @@ def _numpy(file: InputFile, _: FormatOptions) -> tuple[pd.DataFrame, tuple[str, 
 # ---- Parquet
 
 
-def _parquet(file: InputFile, _: FormatOptions) -> tuple[pd.DataFrame, tuple[str, ...]]:
+def _parquet(file: InputFile) -> pd.DataFrame:
     """Read a Parquet file; text is counted before it is unpacked, since a dictionary can repeat a long one cheaply."""
-    parquet = require_package("pyarrow.parquet", "reading Parquet files", "files")
-    pa = require_package("pyarrow", "reading Parquet files", "files")
-    compute = require_package("pyarrow.compute", "reading Parquet files", "files")
-
-    try:
+    pa, parquet, compute = (
+        require_package(name, "reading Parquet files", "files")
+        for name in ("pyarrow", "pyarrow.parquet", "pyarrow.compute")
+    )
+    with _damaged(file, "Parquet file"):
         schema = parquet.read_schema(file.stream)
+        nested = [column.name for column in schema if pa.types.is_nested(column.type)]
+        if nested:
+            raise file.problem(f"holds lists or records in column {nested[0]!r}; use text or numbers.")
+        texts = [c.name for c in schema if pa.types.is_string(c.type) or pa.types.is_large_string(c.type)]
         file.stream.seek(0)
-        repeated = [f.name for f in schema if pa.types.is_string(f.type) or pa.types.is_large_string(f.type)]
-        opened = parquet.ParquetFile(file.stream, read_dictionary=repeated)
+        opened = parquet.ParquetFile(file.stream, read_dictionary=texts)
         meta = opened.metadata
         file.require_room(meta.num_rows * max(meta.num_columns, 1) * 8, f"promises {meta.num_rows:,} rows")
         for group in map(meta.row_group, range(meta.num_row_groups)):
@@ -144,64 +150,60 @@ def _parquet(file: InputFile, _: FormatOptions) -> tuple[pd.DataFrame, tuple[str
                 # A text may be written as the beginning of the one before: at worst each is as long as all.
                 worst = column.num_values if "DELTA_BYTE_ARRAY" in column.encodings else 1
                 file.require_room(column.total_uncompressed_size * worst, f"has the column {column.path_in_schema!r}")
-        for kind in schema:
-            if pa.types.is_nested(kind.type):
-                raise file.problem(f"holds lists or records in column {kind.name!r}; use text or numbers.")
         table = opened.read()
         table.validate(full=True)  # pyarrow may crash on damaged cells when it turns them into those of pandas
-        for name, column in zip(table.column_names, table.columns, strict=True):
-            if name in repeated:
-                lengths = [compute.binary_length(chunk.dictionary).take(chunk.indices) for chunk in column.chunks]
-                unpacked = sum(compute.sum(chunk).as_py() or 0 for chunk in lengths)
-                file.require_room(unpacked, f"unpacks the texts in column {name!r}")
+        for name in texts:
+            chunks = table.column(name).chunks
+            lengths = [compute.binary_length(chunk.dictionary).take(chunk.indices) for chunk in chunks]
+            unpacked = sum(compute.sum(chunk).as_py() or 0 for chunk in lengths)
+            file.require_room(unpacked, f"unpacks the texts in column {name!r}")
         frame: pd.DataFrame = table.to_pandas()
-        return frame.astype({name: object for name in repeated if name in frame}), ("Parquet",)
-    except (FileProblem, MemoryError):
-        raise
-    except Exception as error:  # pyarrow's errors, and those of pandas on what it gave
-        raise file.problem(f"is a damaged Parquet file ({one_line(error)}); write it again.") from error
+        return frame.astype({name: object for name in texts if name in frame})
 
 
 # ---- JSON
 
 
-def _json(file: InputFile, options: FormatOptions) -> tuple[pd.DataFrame, tuple[str, ...]]:
+def _json(file: InputFile, encoding: str) -> Cells:
     """Read a list of records, a list of rows, a dict of columns, or pandas' form "split"."""
-    import pandas as pd
+    names, labels, rows = _parts_of(file, _decoded(file, encoding))
+    width = len(rows[0] if names is None else names)
+    cells = [] if names is None else [Row(0, [*([] if labels is None else [""]), *map(str, names)])]
+    for number, row in enumerate(rows, 1):
+        if not isinstance(row, list) or len(row) != width:
+            raise file.problem(f"is not a list of {width} cells.", row=number)
+        for at, cell in enumerate(row, 1):
+            if isinstance(cell, list | dict):
+                raise file.problem("holds a list or a dict in a cell; use text or a number.", row=number, column=at)
+        cells.append(Row(number, [*([] if labels is None else [str(labels[number - 1])]), *map(as_text, row)]))
+    labelled = labels is not None
+    return Cells(file, cells, detected=("JSON",), named=names is not None, labelled=labelled, escaped=False)
 
-    data = _decoded(file, options.encoding or "utf-8-sig")
-    if isinstance(data, list) and data and all(isinstance(record, dict) for record in data):
-        names = {name for record in data for name in record}
+
+def _parts_of(file: InputFile, data: Any) -> tuple[list[Any] | None, list[Any] | None, list[Any]]:
+    """Return the names of columns, the labels and the rows of a table in JSON."""
+    names, labels, rows = None, None, data
+    if isinstance(data, dict) and {"columns", "data"} <= set(data):
+        names, labels, rows = data["columns"], data.get("index"), data["data"]
+    elif isinstance(data, dict) and _are_equally_long(list(data.values())):
+        names, rows = list(data), [list(row) for row in zip(*data.values(), strict=True)]
+    elif isinstance(data, list) and data and all(isinstance(record, dict) for record in data):
+        names = list(dict.fromkeys(name for record in data for name in record))
         if len(names) * len(data) > max(_SPARSE_CELLS, 100 * sum(map(len, data))):
             raise file.problem(
                 f"has {len(data):,} records with {len(names):,} names, and nearly every record lacks nearly every "
                 "name; give all records the same names."
             )
-    split = isinstance(data, dict) and {"columns", "data"} <= set(data)
-    rows = data["data"] if split else data
-    for number, row in enumerate(rows if isinstance(rows, list) and isinstance(rows[:1], list) else (), 1):
-        if type(row) is not type(rows[0]) or (isinstance(row, list) and len(row) != len(rows[0])):
-            raise file.problem("is not a row of as many cells as the first one.", row=number)
-    try:
-        frame = pd.DataFrame(rows, columns=data["columns"] if split else None, dtype=object)
-        if split and data.get("index") is not None:
-            frame.index = pd.Index(list(map(str, data["index"])), dtype=object)
-        if not isinstance(rows, list | dict) or (isinstance(rows, list) and not isinstance(rows[0], list | dict)):
-            raise ValueError("numbers alone")
-    except (ValueError, TypeError, IndexError, KeyError) as error:
-        raise file.problem(
-            f"holds no table ({one_line(error)}): a list of records, a list of rows or a dict of columns is one."
-        ) from None
-    for at in range(frame.shape[1]):
-        column = frame.iloc[:, at]
-        nested = [isinstance(cell, list | dict) for cell in column]
-        if any(nested):
-            row = nested.index(True) + 1
-            raise file.problem("holds a list or a dict in a cell; use text or a number.", row=row, column=at + 1)
-        # Large whole numbers beside missing cells stay Python's own, which are exact.
-        large = any(isinstance(cell, int) and abs(cell) > 2**53 for cell in column)
-        frame.isetitem(at, (column if large and column.isna().any() else column.infer_objects()).array)
-    return frame if is_unlabelled(frame.columns) else frame.set_axis(list(map(str, frame.columns)), axis=1), ("JSON",)
+        rows = [[record.get(name) for name in names] for record in data]
+    lists = all(isinstance(part, list) for part in (rows, names or [], labels or []))
+    empty = not lists or not rows or not isinstance(rows[0], list) or not (names or rows[0])
+    if empty or (labels and len(labels) != len(rows)):
+        raise file.problem("holds no table; a list of records, a list of rows or a dict of equally long lists is one.")
+    return names, labels or None, rows
+
+
+def _are_equally_long(columns: list[Any]) -> bool:
+    return all(isinstance(column, list) for column in columns) and len(set(map(len, columns))) == 1
 
 
 def _decoded(file: InputFile, encoding: str) -> Any:
@@ -223,29 +225,23 @@ def _decoded(file: InputFile, encoding: str) -> Any:
 def _excel(file: InputFile, options: FormatOptions) -> Cells:
     """Read a sheet of a workbook."""
     openpyxl = require_package("openpyxl", "reading Excel files", "files")
-    rows, cells = [], 0
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # about styles and rules, which do not matter here
-        try:
-            book = openpyxl.load_workbook(file.stream, read_only=True, data_only=True)
-            names = book.sheetnames
-            if options.sheet is not None and options.sheet not in names:
-                raise file.problem(f"has no sheet {options.sheet!r}; it has {quote(names)}.")
-            name = options.sheet or names[0]
-            book[name].reset_dimensions()  # the size that a sheet states is not relied on
-            for line, row in enumerate(book[name].iter_rows(values_only=True), 1):
-                cells += len(row) + 1
-                file.require_room(8 * cells, "has a sheet of millions of cells")
-                texts = [" ".join(as_text(cell).split("\n")).strip() for cell in row]
-                while texts and not texts[-1]:
-                    texts.pop()
-                if texts:
-                    rows.append(Row(line, texts))
-            book.close()
-        except (FileProblem, MemoryError):
-            raise
-        except Exception as error:  # openpyxl's own, and those of anything in a damaged file
-            raise file.problem(f"is a damaged Excel file ({one_line(error)}); save it again.") from error
+    rows, size = [], 0
+    with _damaged(file, "Excel file"):
+        book = openpyxl.load_workbook(file.stream, read_only=True, data_only=True)
+        names = book.sheetnames
+        if options.sheet is not None and options.sheet not in names:
+            raise file.problem(f"has no sheet {options.sheet!r}; it has {quote(names)}.")
+        name = options.sheet or names[0]
+        book[name].reset_dimensions()  # the size that a sheet states is not relied on
+        for line, row in enumerate(book[name].iter_rows(values_only=True), 1):
+            size += len(row) + 1
+            file.require_room(8 * size, "has a sheet of millions of cells")
+            texts = [" ".join(as_text(cell).split("\n")).strip() for cell in row]
+            while texts and not texts[-1]:
+                texts.pop()
+            if texts:
+                rows.append(Row(line, texts))
+        book.close()
     width = max((len(row.cells) for row in rows), default=0)
     file.require_room(8 * width * len(rows), "has a sheet of millions of cells")
     others = f", the first of {len(names)}" if options.sheet is None and len(names) > 1 else ""

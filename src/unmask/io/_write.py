@@ -190,7 +190,7 @@ def write_table(frame: pd.DataFrame, path: str | PathLike[str]) -> Path:
             encoding="utf-8",
         )
         if packed:
-            draft.write_bytes(gzip.compress(text.encode(), mtime=0))  # the same table always gives the same bytes
+            draft.write_bytes(gzip.compress(str(text).encode(), mtime=0))  # the same table always gives the same bytes
     return Path(path)
 
 

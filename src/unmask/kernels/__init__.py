@@ -12,7 +12,6 @@ from typing import Any
 from . import _costs as plain_costs
 from . import _plain as plain
 from ._costs import Cost, Form, PairFunction
-from ._each import each, elsewhere
 from ._pairs import Edges, Pairs, ReferenceSums, Rule, SampledPairs, Weighting, power_of_two_near
 from ._sources import (
     LARGE,
@@ -35,7 +34,7 @@ from ._sources import (
     strips,
     survey_pairs,
 )
-from ._workers import OneBlasThread, Workers, resolve_threads
+from ._workers import OneBlasThread, Workers, each, elsewhere, resolve_threads
 
 __all__ = [
     "LARGE",

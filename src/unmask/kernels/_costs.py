@@ -1,9 +1,8 @@
-"""General costs of a map: what a pass needs to know of them.
+"""General costs of a map: ``sum over i<j of w_ij loss(fitted_ij, target_ij)``.
 
-A cost is ``sum over i<j of w_ij loss(fitted_ij, target_ij)``. The fitted value is a function of one number for each
-pair, of the squared distance, of the inner product or of the (smoothed) sum of absolute differences; it may be divided
-by its sum over all pairs, which makes it a share. Functions of a pair are plain Python, take a parameter of theirs as
-the last argument, and return value and slope; the compiled pass compiles them.
+The fitted value is a function of the squared distance of a pair, of its inner product or of its (smoothed) sum of
+absolute differences; it may be divided by its sum over all pairs, which makes it a share. These functions are plain
+Python, take a parameter as the last argument, and return value and slope; they are compiled when they are used.
 """
 
 from __future__ import annotations
@@ -38,7 +37,6 @@ class Cost:
     link_parameter: float = 0.0
     loss_parameter: float = 0.0
     normalised: bool = False
-    gathering: float = 0.0  # with shares, so many times the logarithm of the sum of all fitted values is taken off
 
     @property
     def n(self) -> int:

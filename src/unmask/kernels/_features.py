@@ -12,7 +12,7 @@ from enum import IntEnum
 import numpy as np
 
 from .._typing import Array
-from ._fused import _jit
+from ._fused import _inner, _jit
 from ._sources import TILE, Which
 
 
@@ -27,36 +27,15 @@ class Formula(IntEnum):
 _EUCLIDEAN, _CITYBLOCK = int(Formula.EUCLIDEAN), int(Formula.CITYBLOCK)
 
 
-@_jit
-def _add_squares(x, others, c, start, out):  # type: ignore[no-untyped-def]
-    """Add the squared differences in four columns to the sums."""
+@_inner
+def _add_columns(x, others, c, start, by_square, out):  # type: ignore[no-untyped-def]
+    """Add the squared or absolute differences in four columns to the sums."""
     stop = start + out.shape[0]
     a, b, d, e = others[c, start:stop], others[c + 1, start:stop], others[c + 2, start:stop], others[c + 3, start:stop]
     x0, x1, x2, x3 = x[c], x[c + 1], x[c + 2], x[c + 3]
     for j in range(out.shape[0]):
         f, g, h, k = x0 - a[j], x1 - b[j], x2 - d[j], x3 - e[j]
-        out[j] += (f * f + g * g) + (h * h + k * k)
-
-
-@_jit
-def _add_amounts(x, others, c, start, out):  # type: ignore[no-untyped-def]
-    """Add the absolute differences in four columns to the sums."""
-    stop = start + out.shape[0]
-    a, b, d, e = others[c, start:stop], others[c + 1, start:stop], others[c + 2, start:stop], others[c + 3, start:stop]
-    x0, x1, x2, x3 = x[c], x[c + 1], x[c + 2], x[c + 3]
-    for j in range(out.shape[0]):
-        out[j] += (abs(x0 - a[j]) + abs(x1 - b[j])) + (abs(x2 - d[j]) + abs(x3 - e[j]))
-
-
-@_jit
-def _add_column(own, theirs, formula, out):  # type: ignore[no-untyped-def]
-    """Add the differences in a column that is left over when there are no four."""
-    if formula == _CITYBLOCK:
-        for j in range(out.shape[0]):
-            out[j] += abs(own - theirs[j])
-    else:
-        for j in range(out.shape[0]):
-            out[j] += (own - theirs[j]) * (own - theirs[j])
+        out[j] += (f * f + g * g) + (h * h + k * k) if by_square else (abs(f) + abs(g)) + (abs(h) + abs(k))
 
 
 @_jit
@@ -73,12 +52,12 @@ def _fill(rows, others, start, formula, out):  # type: ignore[no-untyped-def]
             for j in range(count):
                 stretch[j] = 0.0
             for c in range(0, whole, 4):
-                if formula == _CITYBLOCK:
-                    _add_amounts(x, others, c, begin, stretch)
-                else:
-                    _add_squares(x, others, c, begin, stretch)
+                _add_columns(x, others, c, begin, formula != _CITYBLOCK, stretch)
             for c in range(whole, columns):
-                _add_column(x[c], others[c, begin : begin + count], formula, stretch)
+                own, theirs = x[c], others[c, begin : begin + count]
+                for j in range(count):
+                    difference = own - theirs[j]
+                    stretch[j] += abs(difference) if formula == _CITYBLOCK else difference * difference
             row = out[i, left : left + count]
             for j in range(count):
                 row[j] = np.sqrt(stretch[j]) if formula == _EUCLIDEAN else stretch[j]

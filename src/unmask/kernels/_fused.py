@@ -46,12 +46,12 @@ _SAMMON, _ARRAY = int(Weighting.SAMMON), int(Weighting.ARRAY)
 
 
 @_inner
-def _squared_distances(Zt, i, start, stop, out):  # type: ignore[no-untyped-def]
-    """Put the squared distances of ``i`` to a stretch of others into ``out``, two columns at a time."""
+def _squared_distances(point, Zt, start, stop, out):  # type: ignore[no-untyped-def]
+    """Leave the squared distances of a stretch of objects to a point, two columns at a time."""
     columns, count = Zt.shape[0], stop - start
     done = 2 - columns % 2
-    z, others = Zt[0, i], Zt[0, start:stop]
-    z2, others2 = Zt[done - 1, i], Zt[done - 1, start:stop]
+    z, others = point[0], Zt[0, start:stop]
+    z2, others2 = point[done - 1], Zt[done - 1, start:stop]
     if done == 2:
         for j in range(count):
             out[j] = (z - others[j]) * (z - others[j]) + (z2 - others2[j]) * (z2 - others2[j])
@@ -59,8 +59,8 @@ def _squared_distances(Zt, i, start, stop, out):  # type: ignore[no-untyped-def]
         for j in range(count):
             out[j] = (z - others[j]) * (z - others[j])
     for c in range(done, columns, 2):
-        z, others = Zt[c, i], Zt[c, start:stop]
-        z2, others2 = Zt[c + 1, i], Zt[c + 1, start:stop]
+        z, others = point[c], Zt[c, start:stop]
+        z2, others2 = point[c + 1], Zt[c + 1, start:stop]
         for j in range(count):
             out[j] += (z - others[j]) * (z - others[j]) + (z2 - others2[j]) * (z2 - others2[j])
 
@@ -261,7 +261,7 @@ def _stress_whole(D, W, mode, scale, floor, factor, Z):  # type: ignore[no-untyp
             Gt[c, i] = 0.0
     stress = 0.0
     for i in range(n - 1):
-        _squared_distances(Zt, i, i + 1, n, squared)
+        _squared_distances(Zt[:, i], Zt, i + 1, n, squared)
         stress += _row_stress(D, W, mode, scale, floor, factor, 0, i, i + 1, n, squared, delta, weight, pull)
         _scatter(Zt, i, Zt, i + 1, n, pull, Gt, Gt)
     for i in range(n):
@@ -281,7 +281,7 @@ def _last_chunk(D, W, mode, scale, floor, factor, left, Zx, tiles, out):  # type
         stop = min(first + TILE, n)
         for i in range(top, min(top + TILE, n)):
             start = max(first, i + 1)
-            _squared_distances(Zt, i, start, stop, squared)
+            _squared_distances(Zt[:, i], Zt, start, stop, squared)
             row = D[i, start - left : stop - left]
             if W is None:
                 for j in range(stop - start):
@@ -562,5 +562,5 @@ def survey_parts(parts: Iterable[tuple[Array, Array, int]]) -> Survey:
     for part, mirror, left in parts:
         _survey_rows(read_only(part), read_only(mirror), left, counts, extremes, sums)
     smallest, largest, asymmetry, least = extremes.tolist()
-    missing, one_sided, infinite = counts.tolist()
-    return Survey(missing, one_sided, infinite, smallest, largest, asymmetry, Sums(*sums.tolist(), least))
+    (missing, one_sided, infinite), (lengths, squares) = counts.tolist(), sums.tolist()
+    return Survey(missing, one_sided, infinite, smallest, largest, asymmetry, Sums(lengths, squares, least))

@@ -1,8 +1,7 @@
-"""The pass of a general cost: one pass for all of them, calling the functions of a pair a row at a time.
+"""The pass of a general cost, which calls compiled functions of a pair a row at a time.
 
-The tiles are those of the stress, so the result is the same to the last bit for any number of threads. What is kept on
-disk is the pass; it calls the losses of a row, and only these are compiled for the functions they are made of: some
-tenths of a second for each new combination, once a session.
+The tiles are those of the stress, so the result is the same to the last bit for any number of threads. The pass is
+kept on disk; only what computes a row is compiled for each combination of functions, once a session.
 """
 
 from __future__ import annotations
@@ -100,8 +99,9 @@ def _sum_of_row(link: PairFunction) -> Any:
 
 @_jit_on_disk()
 def _arguments_of_row(Zt, i, start, stop, form, smoothing, out):  # type: ignore[no-untyped-def]
+    """Leave what the fitted values of a row are functions of."""
     if form == _SQUARED:
-        _squared_distances(Zt, i, start, stop, out)
+        _squared_distances(Zt[:, i], Zt, start, stop, out)
         return
     for j in range(stop - start):
         out[j] = 0.0
@@ -118,39 +118,26 @@ def _arguments_of_row(Zt, i, start, stop, form, smoothing, out):  # type: ignore
 
 
 @_jit_on_disk()
-def _scatter_inner(Zt, i, start, stop, pull, G):  # type: ignore[no-untyped-def]
-    for c in range(Zt.shape[0]):
-        z = Zt[c, i]
-        others, theirs = Zt[c, start:stop], G[c, start:stop]
-        own = 0.0
-        for j in range(stop - start):
-            own += 0.5 * pull[j] * others[j]
-            theirs[j] += 0.5 * pull[j] * z
-        G[c, i] += own
-
-
-@_jit_on_disk()
-def _scatter_columns(Zt, i, start, stop, pull, smoothing, G):  # type: ignore[no-untyped-def]
-    for c in range(Zt.shape[0]):
-        z = Zt[c, i]
-        others, theirs = Zt[c, start:stop], G[c, start:stop]
-        own = 0.0
-        for j in range(stop - start):
-            difference = z - others[j]
-            force = 0.5 * pull[j] * difference / np.sqrt(difference * difference + smoothing * smoothing)
-            own += force
-            theirs[j] -= force
-        G[c, i] += own
-
-
-@_jit_on_disk()
 def _scatter_any(Zt, i, start, stop, form, smoothing, pull, G):  # type: ignore[no-untyped-def]
+    """Add the pull of a row's pairs to the half-gradients of both objects."""
     if form == _SQUARED:
         _scatter(Zt, i, Zt, start, stop, pull, G, G)
-    elif form == _INNER:
-        _scatter_inner(Zt, i, start, stop, pull, G)
-    else:
-        _scatter_columns(Zt, i, start, stop, pull, smoothing, G)
+        return
+    for c in range(Zt.shape[0]):
+        z = Zt[c, i]
+        others, theirs = Zt[c, start:stop], G[c, start:stop]
+        own = 0.0
+        if form == _INNER:
+            for j in range(stop - start):
+                own += 0.5 * pull[j] * others[j]
+                theirs[j] += 0.5 * pull[j] * z
+        else:
+            for j in range(stop - start):
+                difference = z - others[j]
+                force = 0.5 * pull[j] * difference / np.sqrt(difference * difference + smoothing * smoothing)
+                own += force
+                theirs[j] -= force
+        G[c, i] += own
 
 
 @_jit_on_disk(_F(_I, types.FunctionType(_SUM), _F, _TABLE, _TILES))
@@ -197,41 +184,27 @@ def _cost_chunk(T, W, form, losses, link_parameter, loss_parameter, share, Zt, t
     return cost, moved
 
 
-@_jit_on_disk(_F(_TABLE, types.FunctionType(_LOSSES), _F, _F, _TABLE, _TABLE))
-def _add_own_products(T, losses, link_parameter, loss_parameter, Zt, G):  # type: ignore[no-untyped-def]
-    """Add what each object's inner product with itself costs, half a pair, and return it."""
-    cost = 0.0
-    x, pull, spread, unweighted = np.empty(1), np.empty(1), np.empty(1), np.empty(0)
-    for i in range(Zt.shape[1]):
-        x[0] = 0.0
-        for c in range(Zt.shape[0]):
-            x[0] += Zt[c, i] * Zt[c, i]
-        cost += 0.5 * losses(x, T[i, i : i + 1], unweighted, link_parameter, loss_parameter, 1.0, pull, spread)[0]
-        for c in range(Zt.shape[0]):
-            G[c, i] += 0.5 * pull[0] * Zt[c, i]
-    return cost
-
-
 def cost_pass(cost: Cost, Z: Array, workers: Workers) -> tuple[float, Array]:
     """Return the cost at ``Z`` and half its derivative; each target is read once."""
-    Zt = np.ascontiguousarray(Z.T, dtype=np.float64)
-    chunks = _chunks(cost.n)
-    count = len(chunks)
-    share = _share(cost, Zt, workers)
-    G, S = np.zeros((count, *Zt.shape)), np.zeros((count, *(Zt.shape if cost.normalised else (0, 0))))
-    sums = np.zeros((count, 2))
-    arguments = _arguments(cost)
+    Zt, chunks = np.ascontiguousarray(Z.T, dtype=np.float64), _chunks(cost.n)
+    targets, weights = _readable(cost.targets), _readable(cost.weights)
+    losses, share = _losses_of_row(cost.link, cost.loss), _share(cost, Zt, workers)
+    parameters = float(cost.link_parameter), float(cost.loss_parameter), share
+    G, S = (np.zeros((len(chunks), *shape)) for shape in (Zt.shape, Zt.shape if cost.normalised else (0, 0)))
+    sums = np.zeros((len(chunks), 2))
 
     def run(c: int) -> None:
-        sums[c] = _cost_chunk(*arguments, share, Zt, chunks[c], G[c], S[c])
+        sums[c] = _cost_chunk(targets, weights, int(cost.form), losses, *parameters, Zt, chunks[c], G[c], S[c])
 
-    workers.run(run, count)
+    workers.run(run, len(chunks))
     gradient, value = G.sum(axis=0), float(sums[:, 0].sum())
     if cost.normalised:
-        gradient -= (sums[:, 1].sum() + cost.gathering) * S.sum(axis=0)
-        value += cost.gathering * math.log(share)
-    if cost.counts_itself:
-        value += _add_own_products(arguments[0], *arguments[3:], Zt, gradient)
+        gradient -= sums[:, 1].sum() * S.sum(axis=0)
+    if cost.counts_itself:  # half a pair
+        pull, products = np.empty(cost.n), np.sum(Zt**2, axis=0)
+        own = np.diagonal(targets).copy()
+        value += 0.5 * losses(products, own, np.empty(0), *parameters, pull, np.empty(cost.n))[0]
+        gradient += 0.5 * pull * Zt
     return value, np.ascontiguousarray(gradient.T)
 
 
@@ -249,79 +222,61 @@ def _share(cost: Cost, Zt: Array, workers: Workers) -> float:
     return 1.0 / float(sums.sum())
 
 
-def _arguments(cost: Cost) -> tuple[Any, ...]:
-    weights = np.empty((1, 0)) if cost.weights is None else np.require(cost.weights, np.float64, ["C", "W"])
-    targets = np.require(cost.targets, np.float64, ["C", "W"])
-    losses = _losses_of_row(cost.link, cost.loss)
-    return targets, weights, int(cost.form), losses, float(cost.link_parameter), float(cost.loss_parameter)
-
-
-@_jit_on_disk(
-    types.void(_TABLE, _TABLE, _I, types.FunctionType(_LOSSES), _F, _F, _F, _TABLE, types.boolean, _I, _I, _ROW)
-)
-def _point_cost_rows(  # type: ignore[no-untyped-def]
-    T, W, form, losses, link_parameter, loss_parameter, share, Zt, itself, first, last, out
-):
-    n = Zt.shape[1]
-    x, pull, spread, unweighted = np.empty(n), np.empty(n), np.empty(n), np.empty(0)
-    for i in range(first, last):
-        _arguments_of_row(Zt, i, 0, n, form, link_parameter, x)
-        total = 0.0
-        for start, stop in ((0, i), (i + 1, n)):
-            weights = W[i, start:stop] if W.shape[1] > 0 else unweighted
-            total += losses(
-                x[start:stop], T[i, start:stop], weights, link_parameter, loss_parameter, share, pull, spread
-            )[0]
-        if itself:
-            own = T[i, i : i + 1]
-            total += losses(x[i : i + 1], own, unweighted, link_parameter, loss_parameter, share, pull, spread)[0]
-        out[i] = total / 2
+def _readable(table: Array | None) -> Array:
+    """Return a table as compiled code takes it; (1, 0) for none."""
+    return np.empty((1, 0)) if table is None else np.require(table, np.float64, ["C", "W"])
 
 
 def point_costs(cost: Cost, Z: Array, workers: Workers) -> Array:
     """Return each object's share of the cost: half of each of its pairs."""
-    Zt, out = np.ascontiguousarray(Z.T, dtype=np.float64), np.empty(cost.n)
-    share, arguments, itself = _share(cost, Zt, workers), _arguments(cost), cost.counts_itself
-    rows = lambda at: _point_cost_rows(*arguments, share, Zt, itself, at, min(at + TILE, cost.n), out)  # noqa: E731
-    workers.run(lambda strip: rows(strip * TILE), -(-cost.n // TILE))
+    n, Zt, out = cost.n, np.ascontiguousarray(Z.T, dtype=np.float64), np.empty(cost.n)
+    losses, share = _losses_of_row(cost.link, cost.loss), _share(cost, Zt, workers)
+    parameters = float(cost.link_parameter), float(cost.loss_parameter), share
+
+    def run(i: int) -> None:
+        x, targets = np.empty(n), cost.targets[i].astype(np.float64)
+        weights = np.ones(n) if cost.weights is None else cost.weights[i].astype(np.float64)
+        weights[i] = cost.counts_itself
+        _arguments_of_row(Zt, i, 0, n, int(cost.form), parameters[0], x)
+        out[i] = losses(x, targets, weights, *parameters, np.empty(n), np.empty(n))[0] / 2
+
+    workers.run(run, n)
     return out
 
 
 def neighbour_shares(squares: Array, perplexity: float, workers: Workers) -> Array:
     """Return for each row the shares exp(-b squares) whose entropy is log(perplexity), none on the diagonal."""
-    n = len(squares)
-    out = np.empty_like(squares)
+    n, out = len(squares), np.empty_like(squares)
 
     def run(strip: int) -> None:
         at = np.arange(strip * SHARED, min((strip + 1) * SHARED, n))
-        away, itself = squares[at], (np.arange(len(at)), at)
-        away[itself] = np.inf
-        away -= away.min(axis=1, keepdims=True)
-        away[itself] = 0.0
-        mean = away.sum(axis=1, keepdims=True) / (n - 1)
-        away /= np.where(mean > 0.0, mean, 1.0)  # in a unit in which no precision that is tried overflows
-        away[itself] = np.inf
-        out[at] = _shares(away, math.log(perplexity))
+        itself = np.arange(len(at)), at
+        excess = squares[at]
+        excess[itself] = np.inf
+        excess -= excess.min(axis=1, keepdims=True)
+        mean = np.sum(excess, axis=1, keepdims=True, where=np.isfinite(excess)) / (n - 1)
+        excess /= np.where(mean > 0.0, mean, 1.0)  # in a unit in which no precision that is tried overflows
+        out[at] = _shares(excess, math.log(perplexity))
 
     workers.run(run, -(-n // SHARED))
     return out
 
 
-def _shares(away: Array, wanted: float) -> Array:
+def _shares(excess: Array, wanted: float) -> Array:
     """Return the shares of some rows by bisection for their precisions; infinitely far is no share."""
-    out, left = np.empty_like(away), np.arange(len(away))
-    low, high, precision = np.zeros(len(away)), np.full(len(away), np.inf), np.ones(len(away))
+    out, left = np.empty_like(excess), np.arange(len(excess))
+    low, high, precision = np.zeros(len(excess)), np.full(len(excess), np.inf), np.ones(len(excess))
     for _ in range(200):
-        shares = np.exp(-precision[left, None] * away[left])
+        own, b = excess[left], precision[left]
+        shares = np.exp(-b[:, None] * own)
         total = shares.sum(axis=1)
-        moment = np.einsum("ij,ij->i", shares, np.where(np.isinf(away[left]), 0.0, away[left]))
-        # The entropy of exp(-b x) / total is log total + b times the mean of x.
-        entropy = np.log(total) + precision[left] * moment / total
+        moment = np.einsum("ij,ij->i", shares, np.where(np.isinf(own), 0.0, own))
+        entropy = np.log(total) + b * moment / total  # of exp(-b x) / total: log total + b times the mean of x
         out[left] = shares / total[:, None]
-        apart = np.abs(entropy - wanted) >= 1e-10
-        left, above = left[apart], (entropy > wanted)[apart]
+        narrow, apart = entropy <= wanted, np.abs(entropy - wanted) >= 1e-10
+        low[left], high[left] = np.where(narrow, low[left], b), np.where(narrow, b, high[left])
+        precision[left] = np.where(np.isinf(high[left]), 2.0 * b, (low[left] + high[left]) / 2.0)
+        left = left[apart]
         if not len(left):
             break
-        low[left[above]], high[left[~above]] = precision[left[above]], precision[left[~above]]
-        precision[left] = np.where(np.isinf(high[left]), 2.0 * low[left], (low[left] + high[left]) / 2.0)
     return out

@@ -1,20 +1,21 @@
 """New objects placed on a finished map, compiled: each on its own, by guarded Newton steps.
 
 For one object with coordinates u the stress is  sum_j w_j (delta_j - d_j)^2,  d_j^2 = |u - u_j|^2 + c_j,  where c_j is
-the squared difference in what is known. It has p unknowns, so Newton's method is affordable; where the Hessian is not
-positive definite or the step does not pay, the majorisation step (a weighted mean), which never raises the stress, is
-taken instead.
+the squared difference in the known features. Where the Hessian is not positive definite or a Newton step does not
+lower the stress, the majorisation step (a weighted mean), which never raises it, is taken instead.
 
-Which of several valleys is the deepest shows on a part of the fitted objects already: every start is followed on at
-most ``COARSE`` of them, evenly spread over their order, and only the best goes on with all.
+Every start is followed on at most ``COARSE`` of the fitted objects, evenly spread, and only the best on all of them.
 """
 
 from __future__ import annotations
+
+from typing import Any
 
 import numpy as np
 
 from .._typing import Array
 from ._fused import _jit
+from ._plain import fingerprint_vector
 from ._workers import Workers
 
 COARSE = 256
@@ -109,17 +110,17 @@ def _mass_and_size(delta, weight):  # type: ignore[no-untyped-def]
 
 
 @_jit
-def _descend(u, delta, weight, Ut, c, work, gradient, hessian, step, tried, tolerance, steps):  # type: ignore[no-untyped-def]
+def _descend(u, delta, weight, Ut, c, tolerance, steps):  # type: ignore[no-untyped-def]
     """Move u to the bottom of its valley, by so many steps at most; return the stress there."""
-    squared, ahead, pull, bend = work
-    p = u.shape[0]
+    n, p = delta.shape[0], u.shape[0]
+    squared, ahead, pull, bend = np.empty(n), np.empty(n), np.empty(n), np.empty(n)
+    gradient, hessian, step, tried = np.empty(p), np.empty((p, p)), np.empty(p), np.empty(p)
     mass, size = _mass_and_size(delta, weight)
     stress = _stress_at(u, delta, weight, Ut, c, squared)
     for _ in range(steps):
         _derivatives(u, delta, weight, Ut, squared, pull, bend, gradient, hessian)
-        sound = _newton(hessian, gradient, 1e-8 * mass, step)
         reached = np.inf
-        if sound:
+        if _newton(hessian, gradient, 1e-8 * mass, step):
             for a in range(p):
                 tried[a] = u[a] + step[a]
             reached = _stress_at(tried, delta, weight, Ut, c, ahead)
@@ -129,10 +130,8 @@ def _descend(u, delta, weight, Ut, c, work, gradient, hessian, step, tried, tole
             reached = _stress_at(tried, delta, weight, Ut, c, ahead)
         if reached > stress:
             break
-        fall = stress - reached
-        stress = reached
-        for a in range(p):
-            u[a] = tried[a]
+        fall, stress = stress - reached, reached
+        _copy(tried, u)
         squared, ahead = ahead, squared
         if fall <= tolerance * size:
             break
@@ -185,15 +184,13 @@ def _twin(delta, weight, Ut, c, apart, vector, fingerprints, squared, u):  # typ
     there is none, the one whose place fits best. A twin's place is an optimum already, up to the tolerance of the fit;
     descending from it would only move it by that tolerance.
     """
-    n = delta.shape[0]
+    n, count, own, power = delta.shape[0], 0, 0.0, 0.0
     mass, size = _mass_and_size(delta, weight)
     nearness = TWIN * TWIN * size / mass
-    count = 0
     for j in range(n):
         count += weight[j] > 0.0 and delta[j] * delta[j] + apart[j] <= nearness
     if count == 0:
         return -1
-    own, power = 0.0, 0.0
     for j in range(n):
         if weight[j] > 0.0:
             own += delta[j] * delta[j] * vector[j]
@@ -231,48 +228,42 @@ def _nearest(delta, weight, c, places, left):  # type: ignore[no-untyped-def]
 
 
 @_jit
-def _place_rows(  # type: ignore[no-untyped-def]
-    delta, weight, known, Ut, Kt, Gt, axes, radii, mean, vector, fingerprints, most_starts, steps, first, last, out
-):
-    p, n = Ut.shape
-    stride = max(1, -(-n // COARSE))
-    m = -(-n // stride)
-    coarse_Ut = np.empty((p, m))
+def _place_rows(delta, weight, known, some, tables, frame, most_starts, steps, first, last, out):  # type: ignore[no-untyped-def]
+    """Place some objects; ``some`` has their dissimilarities and weights to every few of the fitted objects."""
+    Ut, Kt, Gt, vector, fingerprints = tables
+    axes, radii, mean = frame
+    (p, n), m = Ut.shape, some[0].shape[1]
+    stride = -(-n // m)
+    Ut_some = np.empty((p, m))
     for a in range(p):
-        _copy(Ut[a, ::stride], coarse_Ut[a])
-    some, some_weights, some_c = np.empty(m), np.empty(m), np.empty(m)
-    c, apart = np.empty(n), np.empty(n)
-    work = (np.empty(n), np.empty(n), np.empty(n), np.empty(n))
-    part = (np.empty(m), np.empty(m), np.empty(m), np.empty(m))
-    gradient, hessian, step, tried = np.empty(p), np.empty((p, p)), np.empty(p), np.empty(p)
-    u, best = np.empty(p), np.empty(p)
-    places, left = np.empty(NEAREST, np.int64), np.empty(NEAREST)
+        _copy(Ut[a, ::stride], Ut_some[a])
+    c, c_some, apart, squared = np.empty(n), np.empty(m), np.empty(n), np.empty(n)
+    u, best, places, left = np.empty(p), np.empty(p), np.empty(NEAREST, np.int64), np.empty(NEAREST)
     for i in range(first, last):
-        own, weights = delta[i], weight[i]
+        own, weights, own_some, weights_some = delta[i], weight[i], some[0][i], some[1][i]
         _squared_to_all(known[i], Kt, c)
         _squared_to_all(known[i], Gt, apart)
-        twin = _twin(own, weights, Ut, c, apart, vector, fingerprints, work[0], u)
+        twin = _twin(own, weights, Ut, c, apart, vector, fingerprints, squared, u)
         if twin >= 0:
             _copy(Ut[:, twin], out[i])
             continue
+        _copy(c[::stride], c_some)
         held = 0
         for j in range(m):
-            some[j], some_weights[j], some_c[j] = own[j * stride], weights[j * stride], c[j * stride]
-            held += some_weights[j] > 0.0
+            held += weights_some[j] > 0.0
         coarse = stride > 1 and held > COARSE // 4
         lowest = np.inf
         for number in range(min(_nearest(own, weights, c, places, left) + 2, most_starts)):
             _start(number, own, weights, c, Ut, places, axes, radii, mean, u)
             if coarse:
-                coarsely = some, some_weights, coarse_Ut, some_c, part
-                stress = _descend(u, *coarsely, gradient, hessian, step, tried, COARSE_TOLERANCE, steps)
+                stress = _descend(u, own_some, weights_some, Ut_some, c_some, COARSE_TOLERANCE, steps)
             else:
-                stress = _descend(u, own, weights, Ut, c, work, gradient, hessian, step, tried, TOLERANCE, steps)
+                stress = _descend(u, own, weights, Ut, c, TOLERANCE, steps)
             if stress < lowest:
                 lowest = stress
                 _copy(u, best)
         if coarse:
-            _descend(best, own, weights, Ut, c, work, gradient, hessian, step, tried, TOLERANCE, steps)
+            _descend(best, own, weights, Ut, c, TOLERANCE, steps)
         _copy(best, out[i])
 
 
@@ -307,25 +298,16 @@ def place(
         Of each way down; 0 leaves an object at the triangulated point.
     """
     out = np.empty((len(delta), U.shape[1]))
-    Ut, Kt, Gt = (np.ascontiguousarray(array.T, dtype=np.float64) for array in (U, fitted_known, given_known))
-    mean = U.mean(axis=0)
-    axes = np.ascontiguousarray(np.linalg.pinv(U - mean))
-    radii = np.sum((U - mean) ** 2, axis=1)
-    delta, weight, known = (np.ascontiguousarray(array, dtype=np.float64) for array in (delta, weight, known))
-    vector = fingerprint_vector(len(U))
+    centred, stride = U - U.mean(axis=0), max(1, -(-len(U) // COARSE))
+    frame: Any = np.ascontiguousarray(np.linalg.pinv(centred)), np.sum(centred**2, axis=1), U.mean(axis=0)
+    tables: Any = tuple(np.ascontiguousarray(array.T, dtype=np.float64) for array in (U, fitted_known, given_known))
+    tables = (*tables, fingerprint_vector(len(U)), fingerprints)
+    new = [np.ascontiguousarray(array, dtype=np.float64) for array in (delta, weight, known)]
+    some = np.ascontiguousarray(new[0][:, ::stride]), np.ascontiguousarray(new[1][:, ::stride])
 
     def run(task: int) -> None:
-        first = task * ROWS_PER_TASK
-        last = min(first + ROWS_PER_TASK, len(delta))
-        _place_rows(
-            *(delta, weight, known, Ut, Kt, Gt, axes, radii, mean, vector, fingerprints, most_starts, most_steps),
-            *(first, last, out),
-        )
+        rows = task * ROWS_PER_TASK, min((task + 1) * ROWS_PER_TASK, len(delta))
+        _place_rows(*new, some, tables, frame, most_starts, most_steps, *rows, out)
 
     workers.run(run, -(-len(delta) // ROWS_PER_TASK))
     return out
-
-
-def fingerprint_vector(n: int) -> Array:
-    """Return the fixed vector that squared dissimilarities to n objects are multiplied by to tell rows apart."""
-    return np.random.default_rng(0).standard_normal(n)

@@ -77,3 +77,8 @@ def pair_weights(pairs: Pairs) -> Array:
     """Return the N x N weights: symmetric, 0 on the diagonal and where the dissimilarity is missing."""
     upper = np.triu(_weighed(pairs)[1], 1)
     return np.asarray(upper + upper.T)
+
+
+def fingerprint_vector(n: int) -> Array:
+    """Return the fixed vector that squared dissimilarities to n objects are multiplied by to identify an object."""
+    return np.random.default_rng(0).standard_normal(n)

@@ -1,9 +1,8 @@
 """All objects against a few references: the pass of the stochastic solver, compiled.
 
-References are the rows and objects the columns of a strip of dissimilarities, so that the innermost loops run over
-contiguous objects; a stretch of them as long as a tile keeps its coordinates and gradients in the first-level cache
-while the references go by. Nothing is added to the references themselves: each is an object too, and gets its share as
-one.
+References are the rows and objects the columns of a strip of dissimilarities: the innermost loops run over contiguous
+objects, a tile of which stays in the first-level cache while the references go by. References get no gradient here;
+each is one of the objects too.
 """
 
 from __future__ import annotations
@@ -11,24 +10,12 @@ from __future__ import annotations
 import numpy as np
 
 from .._typing import Array, IntArray
-from ._fused import _SAMMON, _jit
+from ._fused import _SAMMON, _jit, _squared_distances
 from ._pairs import Pairs, ReferenceSums, Rule
 from ._sources import TILE, Source, read_only, rectangle, strip_reader
 from ._workers import Workers
 
 OBJECTS = 16 * TILE  # read together: with 128 references, 2 MB in single precision
-
-
-@_jit
-def _squared_to(z, Zt, start, count, out):  # type: ignore[no-untyped-def]
-    """Leave the squared distances of some objects to the point z."""
-    for j in range(count):
-        out[j] = 0.0
-    for c in range(Zt.shape[0]):
-        own, others = z[c], Zt[c, start : start + count]
-        for j in range(count):
-            difference = own - others[j]
-            out[j] += difference * difference
 
 
 @_jit
@@ -83,7 +70,7 @@ def _reference_strip(  # type: ignore[no-untyped-def]
             own[j] = 0.0
         for r in range(strip.shape[0]):
             row = strip[r, begin : begin + count]
-            _squared_to(references[r], Zt, start, count, squared)
+            _squared_distances(references[r], Zt, start, start + count, squared)
             stress, size = _residuals(row, mode, scale, floor, factor, squared, weight, pull, own, count)
             stresses[r] += stress
             sizes[r] += size

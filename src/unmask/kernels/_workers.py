@@ -1,20 +1,22 @@
-"""Threads for the compiled passes.
+"""Threads for the compiled passes, and workers of joblib for whole fits.
 
-The kernels release the interpreter lock, so plain Python threads run them in parallel. Compared with numba's own
-``parallel=True`` this compiles ten times faster, is safe when several fits run at once or a process forks, and lets
-the division of the work, and therefore every rounding, be independent of the number of threads.
+The compiled passes release the interpreter lock, so plain Python threads run them in parallel. Compared with numba's
+``parallel=True`` this compiles ten times faster, is safe when several fits run at once or a process forks, and makes
+every rounding independent of the number of threads.
 """
 
 from __future__ import annotations
 
 import itertools
 import threading
-from collections.abc import Callable
+import warnings
+from collections.abc import Callable, Generator, Iterable
 from concurrent.futures import ThreadPoolExecutor, wait
 from functools import lru_cache
 from typing import Any
 
-from joblib import cpu_count
+from joblib import Parallel, cpu_count, delayed, effective_n_jobs
+from joblib.parallel import get_active_backend
 from threadpoolctl import ThreadpoolController
 
 
@@ -29,11 +31,10 @@ def resolve_threads(n_jobs: int | None) -> int:
 
 
 class OneBlasThread:
-    """Keep BLAS to one thread while any fit runs, and give it back its threads after the last.
+    """Keep BLAS to one thread while any fit runs; after the last one it gets its threads back.
 
-    The matrices outside the passes are small. With several threads BLAS spends longer waking and waiting than
-    multiplying, and on a busy machine a hundred times longer. The setting is the process's, so fits that run
-    at the same time count themselves in and out.
+    The matrices outside the passes are small: several threads of BLAS would mostly wait for each other. The setting
+    belongs to the process, so fits that run at the same time are counted.
     """
 
     _lock = threading.Lock()
@@ -103,13 +104,34 @@ class Workers:
         for helper in helpers:
             helper.result()
 
-    def close(self) -> None:
-        if self._pool is not None:
-            self._pool.shutdown()
-            self._pool = None
-
     def __enter__(self) -> Workers:
         return self
 
     def __exit__(self, *error: object) -> None:
-        self.close()
+        if self._pool is not None:
+            self._pool.shutdown()
+            self._pool = None
+
+
+def each(function: Callable[[Any], Any], things: Iterable[Any], threads: int = 1) -> Generator[Any, None, None]:
+    """Yield ``function(thing)`` in the order of the things.
+
+    Inside ``joblib.parallel_config(backend="dask")`` the workers of the ambient Dask cluster share the calls; otherwise
+    so many threads of this process do. By default there is one, because a fit of many objects uses all cores by itself.
+    """
+    if elsewhere() > 1:
+        yield from Parallel(return_as="generator")(delayed(function)(thing) for thing in things)
+    elif threads > 1:
+        # Warning filters belong to the process: threads that each change them for a while would leave them changed.
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            pool = Parallel(n_jobs=threads, backend="threading", return_as="generator")
+            yield from pool(delayed(function)(thing) for thing in things)
+    else:
+        yield from map(function, things)
+
+
+def elsewhere() -> int:
+    """Return the number of workers of the ambient Dask cluster; 1 without one."""
+    backend = type(get_active_backend()[0]).__name__
+    return int(effective_n_jobs(-1)) if backend == "DaskDistributedBackend" else 1

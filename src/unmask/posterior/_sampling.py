@@ -56,7 +56,7 @@ def sample(
         blocking=False,
     )
     try:
-        finished = _follow(sampler, counts, watch, tuning + draws)
+        finished = _follow(sampler, counts, watch, chains * (tuning + draws))
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", UserWarning)  # of ArviZ, about chains that were stopped early
             trace = sampler.wait() if finished else sampler.abort()
@@ -87,12 +87,7 @@ def _compiled(model: Model, start: Array, counts: IntArray) -> Any:
 
 
 def _follow(sampler: Any, counts: IntArray, watch: Watch, total: int) -> bool:
-    """Report the progress of the chains until they end; return False if the callback stops them."""
-    chains = len(counts)
-    reported = np.zeros(chains, dtype=int)
-
-    def progress(iteration: int, chain: int) -> Progress:
-        return Progress(STAGE, iteration, start=chain + 1, n_starts=chains, kind="chain", max_iter=total)
+    """Report how many draws of all chains are made until they end; return False if the callback stops them."""
 
     def has_finished() -> bool:
         try:
@@ -100,17 +95,13 @@ def _follow(sampler: Any, counts: IntArray, watch: Watch, total: int) -> bool:
         except TimeoutError:  # nutpie 0.16 raises it while sampling
             return False
 
-    if watch.begin(STAGE, chains):
-        return False
-    while not has_finished():
+    reported, stopped = 0, watch.begin(STAGE, 1)
+    while not stopped and not has_finished():
         time.sleep(BETWEEN)
-        for chain in np.flatnonzero(counts > reported).tolist():
-            reported[chain] = done = min(int(counts[chain]), total)
-            if watch.update(progress(done, chain)):
-                return False
-    for chain in range(chains):
-        last = progress(total, chain)
-        if reported[chain] < total:
-            watch.update(last)
-        watch.end(last, True)
-    return True
+        done = min(int(counts.sum()), total)
+        if reported < done < total:
+            reported, stopped = done, watch.step(STAGE, done, np.nan, total)
+    if not stopped:
+        watch.step(STAGE, total, np.nan, total)
+        watch.end(Progress(STAGE, total, start=1, n_starts=1, max_iter=total), True)
+    return not stopped

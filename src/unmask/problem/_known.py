@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from operator import attrgetter, itemgetter
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -34,7 +34,7 @@ Blocks = list[tuple[tuple[int, ...], type[Block]]]  # coded columns that share c
 
 
 class KnownColumn(NamedTuple):
-    """One column of the known table: its name, its own label (a tuple below a two-level header), its cells."""
+    """A column of the known table: its name, its label in the header (a tuple if that has two levels), its cells."""
 
     name: str
     label: Any
@@ -77,11 +77,26 @@ class KnownFeatures:
     redundant: dict[str, str] = field(default_factory=dict)
     block_types: tuple[type[Block], ...] = ()
     features: tuple[Feature, ...] = ()
-    feature_names: tuple[str, ...] = ()
-    n_kept: int = 0
-    n_dimensions: int = 0  # of the fitted space that the known features take
-    # Standard deviations of the measurement errors of kept columns, in standard units; only those above 0.
-    errors: dict[int, float] = field(default_factory=dict)
+
+    @property
+    def feature_names(self) -> tuple[str, ...]:
+        return tuple(feature.name for feature in self.features)
+
+    @property
+    def n_kept(self) -> int:
+        return len(self.kept)
+
+    @property
+    def n_dimensions(self) -> int:
+        """Number of dimensions of the fitted space that the known features take."""
+        widths = zip(self.groups, self.block_types, strict=True)
+        return sum(1 if kind.one_axis else len(group) for group, kind in widths)
+
+    @property
+    def errors(self) -> dict[int, float]:
+        """Standard deviations of the measurement errors of kept columns, in standard units; only those above 0."""
+        measured = [feature for feature in self.features if feature.coding.error and feature.at]
+        return {self.columns_of(f)[0]: f.coding.error / float(self.scale[f.columns[0]]) for f in measured}
 
     @classmethod
     def nothing(cls, n: int) -> KnownFeatures:
@@ -203,7 +218,7 @@ def check_known(
     *,
     types: Mapping[Any, Any] | None = None,
 ) -> KnownFeatures:
-    """Check, align, code and standardise known features; ``coef`` says which columns share a block of coefficients."""
+    """Return known features, checked, aligned, coded and standardised; ``coef`` chooses the blocks of coefficients."""
     if isinstance(data, KnownFeatures):
         return data
     if types is not None and not isinstance(types, Mapping):
@@ -218,23 +233,15 @@ def check_known(
     reference, centre, scale, constant = _units(raw, blocks)
     standard = np.nan_to_num((raw - reference - centre) / scale)
     constant = constant | (np.abs(standard).max(axis=0) <= DEPENDENCE)
-    names: list[str] = []
-    for feature in features:
-        names.extend(map(feature.name.__add__, feature.coding.suffixes))
+    names = [feature.name + suffix for feature in features for suffix in feature.coding.suffixes]
     redundant = dict.fromkeys(np.flatnonzero(constant).tolist(), "constant")
     if len(names) > 1:
         redundant = _with_explained(redundant, standard, names, features, blocks)
     kept = np.setdiff1d(np.arange(len(names)), list(redundant))
     place = np.full(len(names), -1)  # of each column among the kept ones
     place[kept] = np.arange(len(kept))
-    placed, errors = [], {}
-    for feature in features:
-        at = place[list(feature.columns)]
-        placed.append(replace(feature, at=tuple(at[at >= 0].tolist())))
-        if feature.coding.error and at[0] >= 0:
-            errors[int(at[0])] = feature.coding.error / float(scale[feature.columns[0]])
-    groups, kinds = _left(blocks, place)
-    one_axis = map(attrgetter("one_axis"), kinds)
+    placed = [replace(feature, at=_kept_of(feature.columns, place)) for feature in features]
+    groups = [(_kept_of(columns, place), kind) for columns, kind in blocks]
     return KnownFeatures(
         names=tuple(names),
         kept=tuple(kept.tolist()),
@@ -242,26 +249,16 @@ def check_known(
         reference=reference,
         centre=centre,
         scale=scale,
-        groups=groups,
+        groups=tuple(group for group, _ in groups if group),
+        block_types=tuple(kind for group, kind in groups if group),
         redundant=_report(redundant, names, features) if redundant else {},
-        block_types=kinds,
         features=tuple(placed),
-        feature_names=tuple(map(attrgetter("name"), features)),
-        n_kept=len(kept),
-        n_dimensions=int(np.where(list(one_axis), 1, list(map(len, groups))).sum()),
-        errors=errors,
     )
 
 
-def _left(blocks: Blocks, place: IntArray) -> tuple[tuple[tuple[int, ...], ...], tuple[type[Block], ...]]:
-    """Return where the kept columns of each block are, and its kind, without blocks of which nothing is left."""
-    groups, kinds = [], []
-    for columns, kind in blocks:
-        at = place[list(columns)]
-        if (at >= 0).any():
-            groups.append(tuple(at[at >= 0].tolist()))
-            kinds.append(kind)
-    return tuple(groups), tuple(kinds)
+def _kept_of(columns: tuple[int, ...], place: IntArray) -> tuple[int, ...]:
+    """Return where the kept ones of some coded columns are among all that are kept."""
+    return tuple(at for at in place[list(columns)].tolist() if at >= 0)
 
 
 def _code(table: list[KnownColumn], types: Mapping[Any, Any]) -> tuple[list[Feature], Array]:
@@ -310,30 +307,21 @@ def _units(raw: Array, blocks: Blocks) -> tuple[Array, Array, Array, Array]:
 def known_table(data: Any, n: int, labels: pd.Index | None) -> list[KnownColumn]:
     """Return the columns of a table, its rows aligned with the objects."""
     data = as_frame(align_rows(data, labels, "known"))
-    if is_pandas(data) and not hasattr(data, "columns"):
-        data = data.to_frame(data.name if data.name is not None else "known0")
-    table: dict[str, KnownColumn] = {}
-    if hasattr(data, "columns"):
-        repeated = []
-        for at, label in enumerate(data.columns):
-            name = "/".join(map(str, label)) if isinstance(label, tuple) else str(label)
-            repeated += [name] * (name in table)
-            table[name] = KnownColumn(name, label, data.iloc[:, at])
+    if is_pandas(data):
+        frame = data if hasattr(data, "columns") else data.to_frame("known0" if data.name is None else data.name)
+        names = ["/".join(map(str, label)) if isinstance(label, tuple) else str(label) for label in frame.columns]
+        columns = [KnownColumn(name, frame.columns[at], frame.iloc[:, at]) for at, name in enumerate(names)]
+        repeated = dict.fromkeys(name for name in names if names.count(name) > 1)
         if repeated:
             raise ValueError(
-                f"known has duplicate column names: {quote(dict.fromkeys(repeated))}; give every feature a name of its "
-                "own."
+                f"known has duplicate column names: {quote(repeated)}; give every feature a name of its own."
             )
     else:
-        if isinstance(data, np.ma.MaskedArray):
-            data = np.ma.filled(data.astype(np.float64), np.nan)
-        array = np.asarray(data)
+        array = np.asarray(np.ma.filled(data.astype(np.float64), np.nan) if np.ma.isMaskedArray(data) else data)
         array = array[:, None] if array.ndim == 1 else array
         if array.ndim != 2:
             raise ValueError(f"known has {array.ndim} dimensions; pass one row per object and one column per feature.")
-        for c, column in enumerate(array.T):
-            table[f"known{c}"] = KnownColumn(f"known{c}", c, column)
-    columns = list(table.values())
+        columns = [KnownColumn(f"known{c}", c, column) for c, column in enumerate(array.T)]
     if columns and len(columns[0].cells) != n:
         raise ValueError(f"known has {len(columns[0].cells)} rows but there are {n} objects; pass one row per object.")
     return columns
@@ -352,10 +340,9 @@ def _find_column(member: Any, table: Sequence[KnownColumn], what: str) -> int:
 
 
 def _blocks_of(features: list[Feature], coef: str | Sequence[Sequence[Any]], table: list[KnownColumn]) -> Blocks:
-    """Return groups of coded columns and the block of each: that of the type of feature, or else as ``coef`` says."""
-    group: Sequence[Any] = range(len(table))  # of each feature: one each, as "diagonal" says
-    numbers = sum(map(attrgetter("coding.is_number"), features))
-    if coef == "full" or (coef == "auto" and numbers == len(table)):
+    """Return groups of coded columns with their kind of block, which a feature's type or else ``coef`` decides."""
+    group: Sequence[Any] = range(len(table))  # of each feature; for "diagonal" one each
+    if coef == "full" or (coef == "auto" and all(feature.coding.is_number for feature in features)):
         group = [0] * len(table)
     elif coef in ("auto", "grouped"):
         # One block per feature: the columns below one label of a two-level header, or each column.

@@ -95,10 +95,10 @@ class KnownSpace:
 
 
 class Structure:
-    """theta = (U, B, cells) for U free or orthogonal to the known features, B in blocks, and cells that move.
+    """The parameters theta = (U, B, cells): U free or orthogonal to ``space``, B in blocks, and cells that move.
 
-    ``root_degrees`` is the root of H's diagonal as a column, or one number for unit weights; U is orthogonal to
-    ``space``; a cell's r times ``cell_unit`` is its theta.
+    ``root_degrees`` is the root of H's diagonal as a column, or one number for unit weights; a cell's r times
+    ``cell_unit`` is its theta.
     """
 
     def __init__(
@@ -191,7 +191,10 @@ class Structure:
 
     def gram(self, theta: Array) -> Array:
         """Return BB' in standard units (kept columns x kept columns)."""
-        B = self.T @ self.table(theta)
+        table = self.table(theta)
+        B = self.T @ table
+        # Two ordered levels at one place differ by rounding: that is a coefficient of 0.
+        B[np.abs(B) <= 4 * np.finfo(float).eps * (np.abs(self.T) @ np.abs(table))] = 0.0
         return np.asarray(B @ B.T)
 
     def step(self, solve: Callable[[Array], Array]) -> Callable[[Array], Array]:

@@ -90,9 +90,9 @@ def leaking_directions(correlations: Array, n: int, p: int, q: int) -> int:
 def leak_reference(n: int, p: int, q: int) -> float:
     """Return the 95% point of the average canonical correlation of random maps with known columns.
 
-    There are n objects, and the centred map and known columns have the ranks p and q. Where one of these is 1 there is
-    one correlation, whose square has a beta distribution. The mean of several has no known distribution: the reference
-    is the 95% point of 9,999 draws, always the same. It is 0 where p or q is 0, and 1 where p + q > n - 1.
+    There are n objects, and the centred map and known columns have the ranks p and q. Where one of these is 1, the
+    square of the only correlation has a beta distribution; otherwise the reference is that of 9,999 draws, always the
+    same. It is 0 where p or q is 0, and 1 where p + q > n - 1.
 
     Examples
     --------
@@ -111,14 +111,7 @@ def leak_reference(n: int, p: int, q: int) -> float:
 
 
 def leak_p_value(leak: float, n: int, p: int, q: int) -> float:
-    """Return the share of random maps whose leak is at least as large: below .05 if it is above its reference.
-
-    Examples
-    --------
-    >>> from unmask.problem.leak import leak_p_value
-    >>> round(leak_p_value(0.65, n=14, p=2, q=1), 3), round(leak_p_value(0.65, n=30, p=2, q=1), 5)
-    (0.049, 0.0006)
-    """
+    """Return the share of random maps whose leak is at least as large: below .05 if it is above its reference."""
     fewer, more = sorted((p, q))
     if fewer == 0 or p + q > n - 1:
         return 1.0
@@ -213,17 +206,16 @@ def traits_of(known: KnownFeatures, table: list[KnownColumn] | None = None) -> l
     missing.
     """
     values: Array = known.values
-    places = [known.columns_of(feature) for feature in known.features]
     if table is not None:
         values = np.asarray((known.encode(table) - known.reference - known.centre) / known.scale)
-        places = [list(feature.columns) for feature in known.features]
     traits = []
-    for feature, at in zip(known.features, places, strict=True):
+    for feature in known.features:
+        at = known.columns_of(feature) if table is None else list(feature.columns)
+        levels = None
+        if at and feature.coding.levels:
+            # The columns of two levels differ, and the rows of an ordinal feature sort as its levels do.
+            levels = np.unique(values[:, at].round(9), axis=0, return_inverse=True)[1].ravel()
         if at:
-            levels = None
-            if feature.coding.levels:
-                # The columns of two levels differ, and the rows of an ordinal feature sort as its levels do.
-                levels = np.unique(values[:, at].round(9), axis=0, return_inverse=True)[1].ravel()
             ordered = levels is not None and feature.coding.ordered
             traits.append(Trait(feature.name, feature.coding.kind, levels, values[:, at], ordered))
     return traits

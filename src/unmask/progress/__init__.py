@@ -1,15 +1,8 @@
 """Progress of a fit: callbacks, a bar with the time left, and checkpoints.
 
-A fit reports to a `Watch` (``with watching(callback) as watch``), and what it calls to ``current_watch()``. Work of
-many fits, such as an inspection, names its parts::
-
-    with series(callback) as report:  # or series(), without a callback
-        for done in range(total):
-            report("permutations", done, total)
-            ...  # a fit
-
-A bar appears by itself after 3 seconds on a terminal or in a notebook, and shows the outermost work: how many parts of
-a series are done, not the iterations within each.
+A fit reports to a `Watch` (``with watching(callback) as watch``), and what it calls reports to ``current_watch()``. A
+series of fits reports how many are done: ``with series(callback) as report: … report("permutations", done, total)``.
+A bar appears by itself after 3 seconds on a terminal or in a notebook, and shows the outermost work.
 """
 
 from ._bar import ProgressBar, TimeLeft

@@ -34,9 +34,9 @@ class Progress:
     stress : float
         The normalised stress, or the cost of `GeneralMDS`; NaN where there is none.
     start, n_starts : int
-        Number of the start (or of the chain of a posterior), from 1, and how many there are.
+        Number of the start, from 1, and how many there are.
     kind : str
-        Of the start: ``"closed-form"``, ``"random"``, ``"given"``, ``"landmarks"``, ``"chain"``. With ``"part"``,
+        Of the start: ``"closed-form"``, ``"random"``, ``"given"``, ``"landmarks"``. With ``"part"``,
         ``iteration`` of ``max_iter`` fits of a series are done, and ``stage`` names the series.
     max_iter, tol
         The start ends after so many iterations, or when the stress falls by less than `tol` several times in a row.
@@ -75,8 +75,7 @@ class Progress:
         if self.kind == "part":
             return f"{self.stage}, {self.iteration} of {self.max_iter}"
         stage = "" if self.stage == "search" else f"{self.stage}, "
-        name = "chain" if self.kind == "chain" else "start"
-        start = f"{name} {self.start} of {self.n_starts}, " if self.start else ""
+        start = f"start {self.start} of {self.n_starts}, " if self.start else ""
         stress = "" if math.isnan(self.stress) else f", stress {self.stress:.6g}"
         return f"{stage}{start}iteration {self.iteration}{stress}"
 
@@ -212,7 +211,7 @@ def watching(callback: Callback | None, *others: Listener) -> Iterator[Watch]:
                 listener.close()
 
 
-Tell = Callable[[str, int, int], None]  # reports the name of a series, how many of its fits are done, and of how many
+Tell = Callable[[str, int, int], None]  # called with the name of a series and the numbers of fits: done, in all
 
 
 class Stopped(KeyboardInterrupt):

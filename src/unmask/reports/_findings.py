@@ -202,6 +202,8 @@ def _data(subject: Subject) -> Part:
         rows.append(("Columns of the table", names_of(list(material.table.columns))))
     if material.weights is not None:
         rows.append(("Weights of the pairs", "given"))
+    files = subject.study.origin.files if subject.study.origin else ()
+    rows += [(f"File ({file.role})", clip(f"{file.name}, SHA-256 {file.sha256 or 'not taken'}", 200)) for file in files]
     return Table("data", "What was asked", {"": [name for name, _ in rows], "Value": [value for _, value in rows]})
 
 
@@ -231,6 +233,7 @@ def _fits(subject: Subject) -> Table:
         "Dimensions": [_dimensions(step) for step in steps],
         "Stress": [number(step.stress) for step in steps],
         "Leak": [f"{step.leak:.2f}" if step.known else NOTHING for step in steps],
+        "Solver": [clip(step.solver) for step in steps],
         "Settled": ["interrupted" if not s.finished else "yes" if s.converged else "no" for s in steps],
         "Parameters": [clip(", ".join(f"{name}={value!r}" for name, value in params.items())) for params in others],
     }

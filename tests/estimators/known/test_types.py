@@ -5,7 +5,7 @@ import pandas as pd
 import polars as pl
 import pytest
 
-from unmask import Cyclic, Ordinal, Spline
+from unmask import Cyclic, Spline
 
 from .fits import N, fit
 
@@ -108,26 +108,3 @@ def test_new_objects_are_refused_without_a_place_for_them(D, sites):
 
 
 # ---- what is refused
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"known_types": {"weight": "nominal"}}, "known_types names 'weight', which is not a known column"),
-        ({"known_types": ["nominal"]}, "known_types=.* must be a dictionary"),
-        ({"known_types": {"x": "cyclic"}}, r"declare it as one of .*Cyclic\(period\)"),
-        ({"known_types": {"site": Ordinal(["north", "south"])}}, "missing: 'east', 'west'"),
-        ({"known_types": {"site": "ordinal"}}, "declared ordinal but holds text"),
-        ({"coef": [["x"]]}, "must name every known column exactly once"),
-    ],
-)
-def test_bad_declarations_are_refused(D, sites, options, message):
-    known = pd.DataFrame({"site": sites, "x": np.arange(N)})
-    with pytest.raises(ValueError, match=message):
-        fit(D, known, **options)
-
-
-def test_saying_something_about_features_that_are_not_there_is_refused(D):
-    with pytest.raises(ValueError, match="known_types names 'x' but no known features were given"):
-        fit(D, known_types={"x": 1.0})
-    assert fit(D, known_types={}, n_init=1).coef_.shape == (0, 0)

@@ -13,7 +13,7 @@ from typing import Any, cast
 from ._base import FeatureType
 from ._kinds import Cyclic, Nominal, Numeric, Ordinal, Spline
 
-# By name. The last type is the first to be asked whether it recognises a column.
+# By name. Types are tried from the last to the first until one recognises a column.
 FEATURE_TYPES: dict[str, type[FeatureType]] = {kind.kind: kind for kind in (Numeric, Nominal, Ordinal, Cyclic, Spline)}
 
 

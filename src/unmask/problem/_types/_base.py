@@ -23,8 +23,8 @@ class FeatureType:
     kind: ClassVar[str]  # its name, in tables and on the command line
     signature: ClassVar[str]  # how it is declared in Python
     forms: ClassVar[tuple[str, ...]]  # examples of how it is written on the command line
-    block: ClassVar[type[Block] | None] = None  # its coefficients; None: as ``coef`` says, with other features
-    is_number: ClassVar[bool] = False  # one column of numbers, of which a missing one is estimated with an interval
+    block: ClassVar[type[Block] | None] = None  # its coefficients; None: as ``coef`` decides
+    is_number: ClassVar[bool] = False  # one column of numbers; a missing one is estimated with an interval
     has_levels: ClassVar[bool] = False
     ordered: ClassVar[bool] = False  # whether the levels have an order
 
@@ -45,7 +45,7 @@ class FeatureType:
         return False
 
     def learn(self, column: Any, name: str) -> FeatureType:
-        """Return the type with what a column tells; raise if it does not fit the column called ``name``."""
+        """Return the type with its levels or curve taken from a column; raise if it does not fit the column."""
         return self
 
     def encode(self, column: Any, name: str) -> Array:
@@ -117,7 +117,7 @@ def occurring_levels(column: Any) -> tuple[Any, ...]:
         return tuple(level for level in column.cat.categories if level in distinct)
     try:
         return tuple(sorted(distinct))
-    except TypeError:  # levels of several types have no order of their own
+    except TypeError:  # levels of several types cannot be compared
         return tuple(sorted(distinct, key=str))
 
 
@@ -127,9 +127,9 @@ def is_ordered(column: Any, name: str = "") -> Any:
 
 
 def looks_nominal(column: Any, name: str) -> bool:
-    """Tell categories, booleans and text from numbers; raise if all of the text reads as numbers.
+    """Return whether a column holds categories, booleans or text; raise if all of the text reads as numbers.
 
-    A file that was read wrongly is more frequent than a code.
+    Such text is more often a file that was read wrongly than a code.
     """
     if is_ordered(column) is not None:  # categories, which may be numbers
         return True
