@@ -47,7 +47,7 @@ def bench(open_study, fitted):
 
 def begin_endless_fit(bench):
     bench.session.handle({"id": 1, "do": "fit", "revision": bench.session.revision, "params": ENDLESS})
-    bench.button("Stop").wait_for()
+    bench.page.locator(".job", has_text="stress").wait_for()  # it has begun
 
 
 def test_what_is_forbidden_is_noticed(bench, windows):
@@ -222,7 +222,7 @@ def test_hostile_files_are_refused_or_shown_as_text(open_study, windows):
     windows.said.clear()  # the browser says that an upload was refused
     for name, content in {"face 1.png": b"<svg onload='window.hacked=1'/>", "face 2.png": bomb.getvalue()}.items():
         bench.drop({name: content}, ".start")
-        bench.page.locator("h3", has_text=name).wait_for()
+        bench.page.get_by_text(f"{name}: a picture").wait_for()
         bench.button("Make the first map").click()
         bench.page.locator(".notice", has_text=name).wait_for()
         bench.button("Other files").click()
