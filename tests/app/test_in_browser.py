@@ -15,6 +15,9 @@ from PIL import Image
 from unmask.datasets import load_kinship, make_drawn_faces
 from unmask.discovery import Discovery
 
+# A browser is slow to start: of what needs one, the quick tests have the story of kinship.
+pytestmark = pytest.mark.slow
+
 ENDLESS = {"n_init": 20_000}
 HOSTILE = [
     '<img src=x onerror="window.hacked=1">',
@@ -47,7 +50,7 @@ def bench(open_study, fitted):
 
 def begin_endless_fit(bench):
     bench.session.handle({"id": 1, "do": "fit", "revision": bench.session.revision, "params": ENDLESS})
-    bench.button("Stop").wait_for()
+    bench.page.locator(".job", has_text="stress").wait_for()  # it has begun
 
 
 def test_what_is_forbidden_is_noticed(bench, windows):
@@ -222,7 +225,7 @@ def test_hostile_files_are_refused_or_shown_as_text(open_study, windows):
     windows.said.clear()  # the browser says that an upload was refused
     for name, content in {"face 1.png": b"<svg onload='window.hacked=1'/>", "face 2.png": bomb.getvalue()}.items():
         bench.drop({name: content}, ".start")
-        bench.page.locator("h3", has_text=name).wait_for()
+        bench.page.get_by_text(f"{name}: a picture").wait_for()
         bench.button("Make the first map").click()
         bench.page.locator(".notice", has_text=name).wait_for()
         bench.button("Other files").click()

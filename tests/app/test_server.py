@@ -122,13 +122,17 @@ def test_a_page_is_answered_while_a_file_is_made_for_it(running, entered, monkey
             for number, what in enumerate(["study", "csv"]):
                 await page.send(json.dumps({"id": number, "do": "take", "what": what}))
             await page.send(json.dumps({"id": 2, "do": "objects"}))
-            first = read(await asyncio.wait_for(page.recv(), SOON / 2))
-            go_on.set()
-            others = [read(await asyncio.wait_for(page.recv(), SOON)) for _ in range(2)]
-            return [first, *sorted(others, key=lambda answer: answer["id"])]
+            heard = {}
+            while len(heard) < 3:
+                answer = read(await asyncio.wait_for(page.recv(), SOON))
+                heard[answer["id"]] = answer
+                if answer["id"] == 2:
+                    assert 0 not in heard, "the file is not there yet"
+                    go_on.set()
+            return [heard[number] for number in range(3)]
 
-    objects, study, table = asyncio.run(story())
-    assert (objects["id"], len(objects["labels"])) == (2, 14)
+    study, table, objects = asyncio.run(story())
+    assert len(objects["labels"]) == 14
     assert (study["id"], study["name"]) == (0, "Kinship.zip")
     assert (table["id"], table["ok"]) == (1, False), "there is no map yet"
 
@@ -272,7 +276,12 @@ def test_a_change_that_waits_to_be_saved_is_saved_when_the_server_ends(tmp_path,
     session = Session(Discovery(load_kinship().dissimilarities, title="Before"), path=tmp_path / "study")
     before = signal.signal(number, lambda *_: died.append(number))  # what would end the process, if it is reached
 
+    said = []
+
     def page(text):
+        said.append(text)
+        if len(said) > 1:
+            return
         address = urlparse(re.search(r"http://\S+", text)[0])
 
         def change():
@@ -287,6 +296,7 @@ def test_a_change_that_waits_to_be_saved_is_saved_when_the_server_ends(tmp_path,
     finally:
         signal.signal(number, before)
     assert died == ([signal.SIGINT] if name == "SIGINT" else []), "Ctrl-C is an error in Python, and ends it afterwards"
+    assert said[1:] == [f"The study is saved in {tmp_path / 'study'}."]
     assert Discovery.load(tmp_path / "study").title == "After"
 
 

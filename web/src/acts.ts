@@ -117,7 +117,10 @@ export class Acts {
         this.set({
           jobs,
           ...this.withoutLive(),
-          notice: { text: event.error, level: event.cancelled ? "info" : "warning" },
+          // Nobody asked for the comparison with chance.
+          ...(job?.what === "chance"
+            ? {}
+            : { notice: { text: event.error, level: event.cancelled ? "info" : "warning" } }),
         });
         return;
       case "done":
