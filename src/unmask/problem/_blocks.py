@@ -19,16 +19,29 @@ if TYPE_CHECKING:
     from ._known import KnownFeatures
 
 
-def gather(table: Array, parameters: IntArray) -> Array:
-    """Return the sum of the entries of a table that belong to each parameter; -1 marks entries that are always 0."""
-    return np.asarray(np.bincount(parameters.ravel() + 1, table.ravel(), int(parameters.max(initial=-1)) + 2)[1:])
+class Layout:
+    """Which parameter stands in each entry of a table: its number, or -1 for an entry that is always 0."""
+
+    def __init__(self, parameters: IntArray) -> None:
+        self.shape, self.size = parameters.shape, int(parameters.max(initial=-1)) + 1
+        self.entries = np.flatnonzero(parameters >= 0)
+        self.parameters = parameters.ravel()[self.entries]
+
+    def table(self, values: Array) -> Array:
+        """Return the table with these values of the parameters."""
+        table = np.zeros(self.shape)
+        table.ravel()[self.entries] = values[self.parameters]
+        return table
+
+    def gather(self, table: Array) -> Array:
+        """Return the sum of the entries that belong to each parameter."""
+        return np.bincount(self.parameters, table.ravel()[self.entries], self.size)
 
 
 class Block:
     """Coefficients of some known columns; here any, as in a full B.
 
-    ``T @ table`` are the coefficients in standard units, and ``parameters`` has the number of the parameter of each
-    entry of the table.
+    ``T @ table`` are the coefficients in standard units.
     """
 
     free: ClassVar[bool] = False  # whether the columns act by any linear combination
@@ -67,8 +80,8 @@ class Block:
     def pack(self, B: Array) -> Array:
         """Return this block's part of theta for coefficients in standard units."""
         inverse = (self.T / np.sum(self.T**2, axis=0)).T
-        entries = gather(np.ones(self.parameters.shape), self.parameters)
-        return np.asarray(gather(inverse @ self.nearest(B), self.parameters) / entries)
+        layout = Layout(self.parameters)
+        return layout.gather(inverse @ self.nearest(B)) / layout.gather(np.ones(layout.shape))
 
     def project(self, part: Array) -> Array:
         """Return the nearest permitted parameters."""

@@ -21,7 +21,7 @@ import scipy.linalg
 
 from .._typing import Array
 from ..checking import count
-from ._blocks import Block, Cells, coef_blocks, gather, moving_cells
+from ._blocks import Block, Cells, Layout, coef_blocks, moving_cells
 from ._graph import WeightGraph
 from ._known import KnownFeatures
 from .linalg import orthonormal_basis, symmetric_root
@@ -125,14 +125,15 @@ class Structure:
         # The blocks side by side: the known columns of Z are basis @ table.
         self.basis = np.hstack([np.empty((n, 0)), *(block.basis for block in blocks)])
         self.T = np.zeros((sum(len(block.columns) for block in blocks), self.basis.shape[1]))
-        self.parameters = np.full((self.basis.shape[1], sum(block.parameters.shape[1] for block in blocks)), -1)
+        parameters = np.full((self.basis.shape[1], sum(block.parameters.shape[1] for block in blocks)), -1)
         row = column = 0
         for block, part in zip(blocks, self.block_parts, strict=True):
             height, width = block.parameters.shape
             own = block.parameters + (part.start - self.n_unknown)
-            self.parameters[row : row + height, column : column + width] = np.where(block.parameters < 0, -1, own)
+            parameters[row : row + height, column : column + width] = np.where(block.parameters < 0, -1, own)
             self.T[block.columns, row : row + height] = block.T
             row, column = row + height, column + width
+        self.layout = Layout(parameters)
         self.k = p + column  # columns of Z
         # Whether cells of the known table move, so that the lift is not linear and a step may overshoot.
         self.nonlinear = bool(cells)
@@ -141,7 +142,7 @@ class Structure:
 
     def table(self, theta: Array) -> Array:
         """Return the coefficients as a table, by which the basis is multiplied."""
-        return np.append(theta[self.coefficients], 0.0)[self.parameters]  # -1 is the last
+        return self.layout.table(theta[self.coefficients])
 
     def unknown(self, theta: Array) -> Array:
         """Return U."""
@@ -150,6 +151,8 @@ class Structure:
 
     def moved(self, theta: Array) -> list[tuple[Cells, Array]]:
         """Return the estimated cells, each with its mixture of levels or its change."""
+        if not self.cells:  # of most fits, in every pass
+            return []
         each = zip(self.cells, self.cell_parts, strict=True)
         return [(cells, (theta[part] / self.cell_unit).reshape(cells.shape)) for cells, part in each]
 
@@ -174,7 +177,7 @@ class Structure:
             in_table += (r @ cells.corners).T @ G_rows
             slope = G_rows @ self.table(theta).T @ cells.corners.T + cells.price * r
             g[own] = slope.ravel() / self.cell_unit
-        g[self.coefficients] = gather(in_table, self.parameters)
+        g[self.coefficients] = self.layout.gather(in_table)
         return g
 
     def project(self, theta: Array) -> Array:
