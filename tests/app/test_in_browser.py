@@ -15,6 +15,9 @@ from PIL import Image
 from unmask.datasets import load_kinship, make_drawn_faces
 from unmask.discovery import Discovery
 
+# A browser is slow to start: of what needs one, the quick tests have the story of kinship.
+pytestmark = pytest.mark.slow
+
 ENDLESS = {"n_init": 20_000}
 HOSTILE = [
     '<img src=x onerror="window.hacked=1">',

@@ -8,6 +8,9 @@ from unmask.discovery import Discovery
 
 from .conftest import FEW
 
+# A browser is slow to start: of what needs one, the quick tests have the story of kinship.
+pytestmark = pytest.mark.slow
+
 
 def test_faces(open_study, few_starts):
     faces = make_drawn_faces(random_state=0)

@@ -93,6 +93,7 @@ def name_it(bench, name):
     bench.press("Enter")
 
 
+@pytest.mark.slow
 def test_kinship_by_keys_alone(open_study, beside):
     bench = open_study(kinship())
     bench.says("Map 1")

@@ -9,6 +9,9 @@ from unmask.discovery import Discovery
 
 from .conftest import FEW
 
+# A browser is slow to start: of what needs one, the quick tests have the story of kinship.
+pytestmark = pytest.mark.slow
+
 # Around three groups of the first map, in its coordinates.
 LOWER_LEFT = [(-5.4, -7), (-5.4, 0.7), (-0.1, 0.7), (-0.1, -7)]
 LOWER_RIGHT = [(1.3, -6), (1.3, -1.8), (2, 0.4), (3.1, 1.6), (6, 1.6), (6, -6)]

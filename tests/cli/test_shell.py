@@ -162,6 +162,18 @@ assert not heavy, heavy
     subprocess.run([sys.executable, "-c", code], check=True, timeout=LIMIT)
 
 
+def test_a_fit_that_draws_nothing_loads_nothing_that_draws(folder):
+    code = """
+import sys
+from typer.testing import CliRunner
+from unmask.cli import app
+assert CliRunner().invoke(app, ["fit", "dissimilarities.csv", "--n-init", "1"]).exit_code == 0
+heavy = {"matplotlib", "PIL", "jinja2", "fastapi", "networkx", "dask"} & set(sys.modules)
+assert not heavy, heavy
+"""
+    subprocess.run([sys.executable, "-c", code], check=True, timeout=LIMIT, cwd=folder)
+
+
 def test_whoever_reads_the_output_may_stop_reading(folder):
     words = ["fit", "dissimilarities.csv", "--n-init", "1", "--out", "piped"]
     process = subprocess.Popen(

@@ -14,7 +14,6 @@ from unmask import (
     ConditionalClassicalMDS,
     ConditionalIsomap,
     ConditionalMDS,
-    MapWarning,
     MissingDissimilarityWarning,
     Ordinal,
 )
@@ -137,7 +136,7 @@ def test_a_callback_hears_of_every_iteration_and_may_stop(capsys):
     step = study.fit(2, callback=heard.append, n_init=1, verbose=2)
     assert step.finished
     assert [progress.iteration for progress in heard] == list(range(len(heard)))
-    assert capsys.readouterr().out.count("normalised stress") == len(heard) + 1  # and one about the start
+    assert capsys.readouterr().out.count(", stress ") == len(heard) + 1  # and one about the start
     with pytest.warns(UnfinishedWarning, match="the fit of step 2 was interrupted; its map is unfinished"):
         stopped = study.fit(2, callback=lambda progress: progress.iteration == 3, n_init=2)
     assert not stopped.finished
@@ -214,7 +213,7 @@ def test_fits_run_in_other_threads_too():
 def test_a_map_that_is_no_better_than_chance_raises_the_question_of_similarities(kinship):
     D = kinship.dissimilarities
     turned = (D.to_numpy().max() - D).where(~np.eye(14, dtype=bool), 0)
-    with pytest.warns(MapWarning, match=r"no better than chance: its stress is 0\.3, .* 0\.2\. Are these similarities"):
-        step = Discovery(turned).fit(2, **FAST)
-    assert step.warnings[-1].startswith("MapWarning: ")
+    step = Discovery(turned).fit(2, **FAST)
+    assert step.warnings[-1].startswith("MapWarning: the map is no better than chance: its stress is 0.3, ")
+    assert "Are these similarities?" in step.warnings[-1]
     assert Discovery(D).fit(2, **FAST).warnings == ()

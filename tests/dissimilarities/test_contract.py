@@ -162,10 +162,10 @@ def test_tables_are_symmetric_and_fitted_objects_have_their_rows(transformer, la
     np.testing.assert_allclose(model.transform(labelled), D, rtol=1e-9, atol=1e-7)
 
 
-@pytest.mark.parametrize(("transformer", "labelled", "plain"), CASES)
+@pytest.mark.parametrize(
+    ("transformer", "labelled", "plain"), [case for case in CASES if "dtype" in case[0].get_params()]
+)
 def test_float32_is_rounded_float64(transformer, labelled, plain):
-    if not hasattr(type(transformer)(), "dtype") or "dtype" not in transformer.get_params():
-        pytest.skip("has one type only")
     D, E = (fitted(clone(transformer).set_params(dtype=dtype), labelled) for dtype in ("float64", "float32"))
     assert {D[1].to_numpy().dtype, D[0].transform(labelled).to_numpy().dtype} == {np.dtype("float64")}
     assert {E[1].to_numpy().dtype, E[0].transform(labelled).to_numpy().dtype} == {np.dtype("float32")}

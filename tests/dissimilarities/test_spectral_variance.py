@@ -171,10 +171,12 @@ def test_dissimilarities_that_no_coordinates_have_are_said():
     assert found.n_iter_ < 60
 
 
-SLOW = {"marks": pytest.mark.slow}
+def slow_for_a_robot(case):
+    slow = [pytest.mark.slow] if case.values[0].endswith("robot") else []
+    return pytest.param(*case.values, marks=[*case.marks, *slow])
 
 
-@pytest.mark.parametrize("data", [pytest.param(d, **({} if d.endswith("run") else SLOW)) for d in recordings.ALL])
+@pytest.mark.parametrize("data", [slow_for_a_robot(case) for case in recordings.ALL])
 def test_recordings_are_unfolded_within_the_tolerance(data):
     X = recordings.load(data)
     found = MaximumVarianceUnfolding(recordings.neighbours(data)).fit(X)

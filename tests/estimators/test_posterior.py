@@ -99,16 +99,6 @@ def test_dissimilarities_are_predicted_observed_or_missing(case):
     assert list(some.index) == [("o7", "o4")]
     assert some["observed"].item() == table.loc[("o4", "o7"), "observed"]
     assert (some["high"] - some["low"]).item() < (table["high"] - table["low"])[("o4", "o7")]
-    with pytest.raises(ValueError, match="names 'x', which were not fitted"):
-        posterior.predict_dissimilarities(["x"])
-    with pytest.raises(ValueError, match="level=2"):
-        posterior.predict_dissimilarities(level=2)
-    for value in ("o4", 3, {"o4"}, [["o4", "o7"]]):
-        sentence = re.escape(f"objects={value!r} must be a list of the objects whose pairs are wanted, like ['o0',")
-        with pytest.raises(ValueError, match=sentence):
-            posterior.predict_dissimilarities(value)
-    with pytest.raises(ValueError, match=r"objects names 'o4' more than once.*name each object once"):
-        posterior.predict_dissimilarities(["o4", "o7", "o4"])
     assert posterior.predict_dissimilarities([]).empty
 
 
@@ -244,19 +234,28 @@ def test_coefficients_alone_have_a_posterior():
     assert "radius" not in str(posterior)
 
 
-@pytest.mark.parametrize(
-    ("options", "words"),
-    [
-        ({"level": "ordinal"}, "level='ordinal' has no posterior.*Use level='ratio' or level='interval'"),
-        ({"level": "spline"}, "level='spline' has no posterior"),
-        ({"weights": "sammon"}, "weights='sammon' with a posterior.*use weights=None"),
-        ({"orthogonal": True}, "orthogonal=True with a posterior.*use adjust=True"),
-    ],
-)
-def test_what_the_model_is_not_about_is_refused_in_a_sentence(options, words):
-    D, known, _ = make_data()
-    with pytest.raises(ValueError, match=words):
-        fitted(D, known[["size"]], **options).posterior(**FEW)
+ERRORS = {  # the argument that is named, its value, and the call
+    "level='ordinal'": lambda mds, _: fitted(make_data()[0], level="ordinal").posterior(),
+    "level='spline'": lambda mds, _: fitted(make_data()[0], level="spline").posterior(),
+    "weights='sammon'": lambda mds, _: fitted(make_data()[0], weights="sammon").posterior(),
+    "orthogonal=True": lambda mds, _: fitted(make_data()[0], make_data()[1][["size"]], orthogonal=True).posterior(),
+    "n_draws=5": lambda mds, _: mds.posterior(n_draws=5),
+    "chains=0": lambda mds, _: mds.posterior(chains=0),
+    "level=1.0": lambda mds, _: mds.posterior(level=1.0),
+    "level=2": lambda _, posterior: posterior.predict_dissimilarities(level=2),
+    "objects names 'x'": lambda _, posterior: posterior.predict_dissimilarities(["x"]),
+    "objects names 'o4' more": lambda _, posterior: posterior.predict_dissimilarities(["o4", "o7", "o4"]),
+    "objects='o4'": lambda _, posterior: posterior.predict_dissimilarities("o4"),
+    "objects=3": lambda _, posterior: posterior.predict_dissimilarities(3),
+    r"objects=\{'o4'\}": lambda _, posterior: posterior.predict_dissimilarities({"o4"}),
+    r"objects=\[\['o4'": lambda _, posterior: posterior.predict_dissimilarities([["o4", "o7"]]),
+}
+
+
+@pytest.mark.parametrize("named", ERRORS)
+def test_the_argument_is_named(case, named):
+    with pytest.raises(ValueError, match=named):
+        ERRORS[named](*case[2:])
 
 
 def test_parameters_that_are_set_after_the_fit_are_those_of_the_next():
@@ -312,12 +311,6 @@ def test_callback_hears_of_the_chains_and_stops_them():
     with pytest.warns(UnfinishedWarning, match=r"stopped after \d+ of 20000 draws"):
         found = mds.posterior(n_draws=20_000, chains=1, callback=lambda progress: progress.iteration > 200)
     assert 10 <= found.n_draws_ < 20_000
-
-
-@pytest.mark.parametrize(("argument", "value"), [("n_draws", 5), ("chains", 0), ("level", 1.0)])
-def test_arguments_are_checked(argument, value):
-    with pytest.raises(ValueError, match=f"{argument}="):
-        fitted(make_data()[0]).posterior(**{argument: value})
 
 
 @pytest.mark.parametrize(  # 1e170, 1e-170, 1e298, 1e-298

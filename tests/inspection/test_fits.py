@@ -80,7 +80,9 @@ def noisy_plane(n=40):
 SERIES = {
     "permutation_test": lambda mds, D, known: permutation_test(mds, D, known, n_permutations=5),
     "dimension_test": lambda mds, D, known: dimension_test(mds, D, known, n_permutations=4).to_frame(),
-    "choose_n_components": lambda mds, D, known: choose_n_components(mds, D, known, max_components=2, n_splits=4),
+    "choose_n_components": lambda mds, D, known: choose_n_components(
+        mds, D, known, max_components=1, n_splits=2, n_permutations=19
+    ),
     "bootstrap": lambda mds, D, known: bootstrap(mds, D, known, n_resamples=5).objects,
     "jackknife": lambda mds, D, known: jackknife(mds, D[:12, :12], known[:12]).objects,
 }

@@ -10,9 +10,7 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from scipy.spatial.distance import pdist, squareform
-from sklearn.exceptions import ConvergenceWarning
 
-from unmask import ConditionalMDS
 from unmask.dissimilarities import similarity_to_dissimilarity
 from unmask.io import DissimilarityFile, FileProblem, TableFile, read_data, read_dissimilarities, write_table
 
@@ -145,6 +143,7 @@ AS_THEY_COME = {
         {},
     ),
     "UTF-16": (written(D, "square", "\t", LABELS, LABELS).encode("utf-16"), D, LABELS, {}),
+    "UTF-16 with blanks at the end of cells": ("a ,b ,c\n0,1,2\n1,0,3\n2,3,0\n".encode("utf-16"), THREE, "abc", {}),
     "a byte-order mark": (written(D, "square", "\t", LABELS, LABELS).encode("utf-8-sig"), D, LABELS, {}),
     "latin-1": (
         written(D, "square", left=["é", *LABELS[1:]]).encode("latin-1"),
@@ -263,7 +262,7 @@ def test_what_scikit_bio_writes(tmp_path, form):
     assert list(found.index) == LABELS
 
 
-def test_what_is_read_can_be_mapped_and_memory_is_measured(tmp_path, rng):
+def test_reading_takes_little_more_memory_than_the_table(tmp_path, rng):
     import tracemalloc
 
     n = 700
@@ -278,9 +277,6 @@ def test_what_is_read_can_be_mapped_and_memory_is_measured(tmp_path, rng):
     tracemalloc.stop()
     np.testing.assert_array_equal(found.to_numpy(), values)
     assert peak < 3 * values.nbytes + 2**24
-    mds = ConditionalMDS(2, metric="precomputed", n_init=1, random_state=0, max_iter=5)
-    with pytest.warns(ConvergenceWarning):
-        assert mds.fit(found).embedding_.shape == (n, 2)
 
 
 @pytest.mark.parametrize("form", ["square", "diagonal", "long"])

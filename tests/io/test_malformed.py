@@ -85,6 +85,7 @@ DISSIMILARITIES = {
     "UTF-16 without mark": ("d.csv", SQUARE.encode("utf-16-le"), 1, None),
     "half a UTF-16 file": ("d.csv", SQUARE.encode("utf-16")[:-1], None, None),
     "NUL in a cell": ("d.csv", SQUARE.replace("3", "3\0").encode(), 3, None),
+    "NUL far down in UTF-16": ("d.csv", large(290, 5, "1\0").decode().encode("utf-16"), 290, None),
     "NUL far down": ("d.csv", large(290, 5, "1\0"), 290, None),
     "quotation mark not closed": ("d.csv", SQUARE.replace("b,1", '"b,1').encode(), 3, None),
     "quotation mark not closed for long": ("d.csv", b'"a,1\n' + b"b,2\n" * 2000, 1, None),

@@ -39,14 +39,6 @@ def test_one_worker_uses_the_thread_of_the_caller():
     assert names == {threading.current_thread()}
 
 
-def test_threads_meant_by_n_jobs():
-    every = resolve_threads(None)
-    assert every >= 1
-    assert resolve_threads(-1) == every
-    assert resolve_threads(3) == 3
-    assert resolve_threads(-100) == 1
-
-
 def test_blas_keeps_to_one_thread_while_any_fit_runs_and_gets_its_threads_back():
     def threads():
         return [pool["num_threads"] for pool in threadpool_info() if pool["user_api"] == "blas"]

@@ -140,8 +140,10 @@ def _square_array(data: Any) -> Array:
     n, columns = values.shape
     require_objects(n)
     if n != columns:
+        # scikit-learn's checks expect to hear of such cells even here.
+        gaps = "" if np.isfinite(values.sum()) else " and NaN or infinite cells"
         raise ValueError(
-            f"dissimilarities has shape ({n}, {columns}) but must be square, one row and one column per object; "
+            f"dissimilarities has shape ({n}, {columns}){gaps} but must be square, one row and one column per object; "
             "for a table of features choose a metric such as metric='euclidean'."
         )
     return values

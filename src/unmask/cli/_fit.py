@@ -66,6 +66,8 @@ def fit(
         output.note(f"Fitting, {_given(study)}; Ctrl-C keeps the best map so far.")
         callback = None if checkpoint is None else Checkpoint(checkpoint)
         step = study.fit(estimator=search.estimator, callback=callback, **search.params)
+        for text in step.warnings if step.finished else ():
+            output.warn(text.partition(": ")[2])  # of which most were printed when they arose
         if folder is not None:  # first, because the reader of the output may stop reading
             _save(output, folder, study, paint)
     _show(output, step)

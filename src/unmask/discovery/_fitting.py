@@ -124,8 +124,6 @@ def fit_step(
                 refit(mds, material.data.fitted, n_free=n_free, **options)
         else:
             refit(mds, material.data.fitted, n_free=n_free, **options)
-        if mds.n_components and getattr(mds, "converged_", True):
-            _warn_of_chance(mds)
     seconds = time.perf_counter() - begun
     # Ctrl-C after the last search changes nothing.
     finished = not any(issubclass(warning.category, UnfinishedWarning) for warning in caught)
@@ -152,7 +150,7 @@ def fit_step(
         free_leak=float(mds.free_leak_),
         leak_reference=float(mds.leak_reference_),
         stress_per_point=mds.stress_per_point_,
-        warnings=tuple(f"{category.__name__}: {message}" for category, message in messages),
+        warnings=tuple(f"{category.__name__}: {message}" for category, message in (*messages, *_doubts(mds))),
         converged=bool(getattr(mds, "converged_", True)),  # a closed form has no search
         finished=finished,
         seconds=seconds,
@@ -164,16 +162,22 @@ def fit_step(
     return step
 
 
-def _warn_of_chance(mds: Any) -> None:
-    """Warn if the map fits no better than maps of the same dissimilarities in random order."""
-    found = random_fits(mds)
-    if len(found.values) and mds.stress_ > max(found.median, FITS_ANYTHING):
-        warn_user(
-            f"the map is no better than chance: its stress is {mds.stress_:.2g}, that of the same dissimilarities in "
-            f"random order {found.median:.2g}. Are these similarities? Large numbers must mean dissimilar; "
-            "similarity_to_dissimilarity converts them, and so does --similarity of the command line.",
-            MapWarning,
-        )
+def _doubts(mds: Any) -> list[tuple[type[Warning], str]]:
+    """Return a warning if the map fits no better than maps of the same dissimilarities in random order.
+
+    The step keeps it for the page, the report and the command line; in Python, ``summary()`` of the estimator says it.
+    """
+    if not mds.n_components or not getattr(mds, "converged_", True):
+        return []
+    chance = random_fits(mds)
+    if not len(chance.values) or mds.stress_ <= max(chance.median, FITS_ANYTHING):
+        return []
+    message = (
+        f"the map is no better than chance: its stress is {mds.stress_:.2g}, that of the same dissimilarities in "
+        f"random order {chance.median:.2g}. Are these similarities? Large numbers must mean dissimilar; "
+        "similarity_to_dissimilarity converts them, and so does --similarity of the command line."
+    )
+    return [(MapWarning, message)]
 
 
 class _Interrupt(Listener):

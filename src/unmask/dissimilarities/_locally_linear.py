@@ -11,7 +11,7 @@ from scipy.sparse.csgraph import connected_components
 
 from .._typing import Array, IntArray
 from ..checking import MapWarning, warn_user
-from ..graphs import near_pairs, shortest_ways_out, undirected
+from ..graphs import near_pairs, undirected, with_ways_out
 from ..kernels import Source
 from ._laplacian import SparsePrecision, SparseSpectral
 from ._spectral import nearly_zero, raised, reconstruction
@@ -82,10 +82,7 @@ class LocallyLinear(SparseSpectral):
                 MapWarning,
             )
         while len(groups) > 1:
-            i, j, lengths = shortest_ways_out(sorted(groups, key=len)[:-1], source.rows)
-            old = neighbours.tocoo()
-            ends = np.append(old.coords[0], i), np.append(old.coords[1], j)
-            neighbours = sp.csr_array((np.append(old.data, lengths), ends), shape=old.shape)
+            neighbours = with_ways_out(neighbours, sorted(groups, key=len)[:-1], source.rows)
             groups = _closed_groups(neighbours)
         self.graph_ = undirected(neighbours)
         self.weights_, *_ = _reconstruct(source, neighbours, self.ridge)

@@ -90,9 +90,13 @@ class TextureDissimilarity(DissimilarityTransformer):
     random_state: Any = None
     n_jobs: int | None = None
 
-    _RULES = {"window": 1, "n_bins": 2, "max_pixels": MIN_PIXELS, "density": ("histogram", "normal")} | {
+    _RULES = {
+        "window": 1,
+        "density": ("histogram", "normal"),
+        "n_bins": 2,
         "root": bool,
         "standardize": bool,
+        "max_pixels": MIN_PIXELS,
         "n_jobs": None,
     }
 

@@ -55,10 +55,8 @@ class WordDissimilarity(DissimilarityTransformer):
 
     Attributes
     ----------
-    counts_ : Series of length n_words
-        How often each word occurs in the text.
-    vectors_ : DataFrame of shape (n_words, n_components)
-        The words' vectors.
+    counts_, vectors_ : Series of length n_words, DataFrame of shape (n_words, n_components)
+        How often each word occurs in the text, and the words' vectors.
     n_tokens_, n_vocabulary_ : int
         Length of the text in words, and the number of different words that are not rare.
 
@@ -87,8 +85,12 @@ class WordDissimilarity(DissimilarityTransformer):
     model_params: dict[str, Any] | None = None
     random_state: Any = None
 
-    _RULES = {"n_components": 1, "window": 1, "min_count": 1, "smoothing": 0.0} | {
+    _RULES = {
+        "n_components": 1,
         "model": ("ppmi", "cbow", "skipgram"),
+        "window": 1,
+        "min_count": 1,
+        "smoothing": 0.0,
         "metric": ("cosine", "euclidean"),
     }
 
@@ -122,8 +124,8 @@ class WordDissimilarity(DissimilarityTransformer):
 
     def _new(self, X: Any) -> tuple[Array, Any]:
         vectors = self._vectors_of(self._read_words(X))
-        D = np.maximum(cdist(vectors, self.vectors_, self.metric), 0.0)  # rounding takes some cosines above 1
-        return D, vectors.index
+        # Rounding takes some cosines above 1.
+        return np.maximum(cdist(vectors, self.vectors_, self.metric), 0.0), vectors.index
 
     def _read_text(self, text: Any) -> list[list[str]]:
         """Return the words of each document; number the frequent words, most frequent first."""

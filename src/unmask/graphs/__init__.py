@@ -1,7 +1,7 @@
 """Graphs of neighbours and of a given structure, joining components, shortest paths."""
 
 from ._balanced import Nearest, Search, SearchEdges, SearchRows, SearchTable, balanced_neighbours
-from ._components import components, describe_parts, join_components, shortest_ways_out
+from ._components import components, describe_parts, join_components, with_ways_out
 from ._neighbours import (
     STRUCTURES,
     are_near,
@@ -41,9 +41,9 @@ __all__ = [
     "reach_of",
     "search_algorithm",
     "shortest_paths",
-    "shortest_ways_out",
     "structured_graph",
     "symmetric_graph",
     "takes_usearch",
     "undirected",
+    "with_ways_out",
 ]

@@ -9,7 +9,7 @@ import scipy.sparse as sp
 from scipy.sparse.csgraph import connected_components
 
 from .._typing import Array, IntArray
-from ._neighbours import symmetric_graph
+from ._neighbours import undirected
 
 
 def components(graph: sp.csr_array) -> tuple[int, IntArray]:
@@ -36,29 +36,28 @@ def join_components(graph: sp.csr_array, distances: Callable[[IntArray], Array])
     while count > 1:
         largest = int(np.argmax(np.bincount(component)))
         others = [np.flatnonzero(component == own) for own in range(count) if own != largest]
-        i, j, lengths = shortest_ways_out(others, distances)
-        if not len(i):
+        joined = undirected(with_ways_out(graph, others, distances))
+        if joined.nnz == graph.nnz:
             raise ValueError(
                 f"the neighbourhood graph falls into {count} parts between which all dissimilarities are missing; "
                 "fit each part on its own."
             )
-        old = graph.tocoo()
-        i, j = np.append(old.coords[0], i), np.append(old.coords[1], j)
-        graph = symmetric_graph(i, j, np.append(old.data, lengths), graph.shape[0])
+        graph = joined
         count, component = components(graph)
     return graph
 
 
-def shortest_ways_out(
-    groups: Sequence[IntArray], distances: Callable[[IntArray], Array]
-) -> tuple[IntArray, IntArray, Array]:
-    """Return the ends and the length of the shortest edge from each group of objects to any other, if there is one."""
-    edges = []
+def with_ways_out(
+    graph: sp.csr_array, groups: Sequence[IntArray], distances: Callable[[IntArray], Array]
+) -> sp.csr_array:
+    """Return a directed graph with the shortest edge from each group of objects to any other, if there is one."""
+    ways = []
     for members in groups:
         lengths = np.array(distances(members), dtype=np.float64)
         lengths[:, members] = np.nan
         if not np.isnan(lengths).all():
             i, j = np.unravel_index(int(np.nanargmin(lengths)), lengths.shape)
-            edges.append((members[i], j, lengths[i, j]))
-    ends = np.array([edge[:2] for edge in edges], dtype=np.int64).reshape(-1, 2)
-    return ends[:, 0], ends[:, 1], np.array([edge[2] for edge in edges], dtype=np.float64)
+            ways.append((members[i], j, lengths[i, j]))
+    added, old = np.array(ways, dtype=np.float64).reshape(-1, 3), graph.tocoo()
+    ends = [np.append(old.coords[side], added[:, side].astype(np.int64)) for side in (0, 1)]
+    return sp.csr_array((np.append(old.data, added[:, 2]), tuple(ends)), shape=graph.shape)

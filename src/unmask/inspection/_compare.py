@@ -157,10 +157,11 @@ def _chosen(methods: Iterable[str | MapMaker] | None) -> dict[str, MapMaker]:
         return METHODS
     listed = [methods] if isinstance(methods, str) else list(methods)
     makers = {each if isinstance(each, str) else getattr(each, "__name__", repr(each)): each for each in listed}
-    if not listed or not all(callable(each) or each in METHODS for each in listed):
+    known = all(each in METHODS if isinstance(each, str) else callable(each) for each in listed)
+    if not known or not 0 < len(listed) == len(makers):
         raise ValueError(
-            f"methods={list(makers)!r} must hold at least one function or name of a method; the names are "
-            f"{', '.join(map(repr, METHODS))}."
+            f"methods={list(makers)!r} must hold functions or names of methods, at least one, and none twice; the "
+            f"names are {', '.join(map(repr, METHODS))}."
         )
     return {name: METHODS[each] if isinstance(each, str) else each for name, each in makers.items()}
 
@@ -173,8 +174,7 @@ def method_names() -> tuple[str, ...]:
 def _run(make: MapMaker, task: Task, scores: Callable[[Any], dict[str, Any]]) -> dict[str, Any]:
     """Return the row of one method; an error goes into the note and does not stop the other methods."""
     try:
-        with warnings.catch_warnings(record=True) as caught:
-            warnings.simplefilter("always")
+        with warnings.catch_warnings(record=True, action="always") as caught:
             start = time.perf_counter()
             with part_of_series():
                 result = make(task)

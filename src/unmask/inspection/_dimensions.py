@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
@@ -25,7 +26,6 @@ from ._fits import (
     counting,
     make_residuals,
     make_setup,
-    quiet,
     warm_start,
 )
 
@@ -209,7 +209,7 @@ def dimension_test(
     p = int(estimator.n_components)
     with counting("dimension_test", None) as advance:
         setup = make_setup("dimension_test", estimator, X, known, weights).unadjusted()
-        with quiet():
+        with warnings.catch_warnings(action="ignore"):
             small = setup.search() if p or setup.anything_known else None
             tested = _test_further(setup, p, small, n_permutations, check_random_state(random_state), advance)
     names = ["n_components", "stress", "stress_next", "p_value"]
@@ -310,7 +310,9 @@ def choose_n_components(
         table, full = _scree(setup, max_components, lambda done, _: advance(done, total))
         free, rng, errors = setup.unadjusted(), check_random_state(random_state), []
         held = _held_out_pairs(setup.D, fraction, splits, rng)
-        with quiet():  # missing pairs are intended here; of the rest the fits above have warned
+        with warnings.catch_warnings(
+            action="ignore"
+        ):  # missing pairs are intended here; of the rest the fits above have warned
             for error in free.each(partial(_held_out_error, full=full), held):
                 errors.append(error)
                 advance((1 + len(errors)) * per_path, total)

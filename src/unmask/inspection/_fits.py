@@ -69,18 +69,9 @@ def counted(results: Iterator[Any], total: int, advance: Advance) -> list[Any]:
 
 
 @contextmanager
-def quiet() -> Iterator[None]:
-    """Suppress warnings, which the user's own fit gives."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        yield
-
-
-@contextmanager
 def part_of_series() -> Iterator[None]:
     """Let Ctrl-C end the whole series, not only the present fit, and do not warn of what the map repeats."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("error", UnfinishedWarning)
+    with warnings.catch_warnings(action="error", category=UnfinishedWarning):
         warnings.simplefilter("ignore", LeakWarning)
         warnings.simplefilter("ignore", AdjustmentWarning)
         try:

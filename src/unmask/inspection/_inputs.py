@@ -125,8 +125,7 @@ def code_known(
     known = align(known, labels, "known", reference)
     if hasattr(known, "__len__"):
         require_rows(known, n, "known", reference)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", KnownFeatureWarning)
+    with warnings.catch_warnings(action="ignore", category=KnownFeatureWarning):
         coded = check_known(known, n, None, "auto", types=types)
     for feature in coded.features:
         if len(feature.missing):

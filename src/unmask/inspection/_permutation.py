@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
@@ -12,7 +13,7 @@ from .._typing import Array, IntArray
 from ..checking import UnfinishedWarning, quote, require_integer, warn_user
 from ..estimators import known_of
 from ..problem.chance import as_large, as_small
-from ._fits import FEW_STARTS, Advance, FitSetup, agreed, counting, make_setup, quiet, warm_start
+from ._fits import FEW_STARTS, Advance, FitSetup, agreed, counting, make_setup, warm_start
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -92,7 +93,7 @@ def permutation_test(
     rng = check_random_state(random_state)
     with counting("permutation_test", progress) as advance:
         setup = make_setup("permutation_test", estimator, X, known, weights)
-        with quiet():
+        with warnings.catch_warnings(action="ignore"):  # the user's own fit gives them
             fitted = setup.search()
         adjusts, features = setup.estimator.adjust, known_of(fitted)
         missing = [feature.name for feature in features.features if len(feature.missing)]
@@ -139,7 +140,7 @@ class _Refits:
     def fit(self, setup: FitSetup, order: IntArray) -> Any:
         """Return the fit for one permutation; the first is searched for from all starts of the estimator."""
         known = self.known.with_residuals_in_order(self.number, order)
-        with quiet():
+        with warnings.catch_warnings(action="ignore"):
             if not self.values:
                 return setup.search(self.starts, self._far, known=known)
             return setup.fit(known=known, starts=self.starts, few=FEW_STARTS, enough=self._settled)

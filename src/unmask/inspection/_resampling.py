@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -18,7 +19,7 @@ from .._typing import Array
 from ..checking import name_object, quote, require_fraction, require_integer
 from ..estimators import known_of
 from ..problem import check_known
-from ._fits import Advance, FitSetup, counted, counting, make_residuals, make_setup, quiet, warm_start
+from ._fits import Advance, FitSetup, counted, counting, make_residuals, make_setup, warm_start
 from ._inputs import axis_names, labels_or_numbers
 
 if TYPE_CHECKING:
@@ -104,7 +105,7 @@ def bootstrap(
     if getattr(estimator, "solver", "") == "stochastic":  # whose own noise is not that of the data
         estimator = clone(estimator).set_params(solver="lbfgs")
     setup = make_setup("bootstrap", estimator, X, known, weights)
-    with counting("bootstrap", progress) as advance, quiet():
+    with counting("bootstrap", progress) as advance, warnings.catch_warnings(action="ignore"):
         fitted = setup.fit()
         residuals = make_residuals(setup, fitted)
         changed = (residuals.wild(rng) for _ in range(n_resamples))
@@ -134,7 +135,7 @@ def jackknife(estimator: Any, X: Any, known: Any = None, *, weights: Any = None,
     """
     require_fraction("level", level)
     setup = make_setup("jackknife", estimator, X, known, weights)
-    with counting("jackknife", None) as advance, quiet():
+    with counting("jackknife", None) as advance, warnings.catch_warnings(action="ignore"):
         fitted = setup.fit()
         left_out = partial(_left_out, start=warm_start(fitted), fitted=fitted)
         draws = counted(setup.decided(fitted).each(left_out, range(setup.n)), setup.n, advance)

@@ -273,8 +273,9 @@ def _table_of(
     frame = cells.frame(skip, len(names), likely, numeric=False)
     empty = len(names) > 1 and not names[-1] and skip and frame.iloc[:, -1].isna().all()
     own = cells.labelled and index is not None  # the file's own labels, which are not wanted
-    kept = slice(int(own), len(names) - bool(empty))
-    names, frame = names[kept], frame.iloc[:, kept].copy()
+    if own or empty:
+        kept = slice(int(own), len(names) - bool(empty))
+        names, frame = names[kept], frame.iloc[:, kept].copy()
     _require_distinct(cells, names)
     frame.columns = [name or f"x{at + 1}" for at, name in enumerate(names)]  # type: ignore[assignment]
     label_at = _label_column(cells, frame, index, unnamed=not names[0])
@@ -282,11 +283,12 @@ def _table_of(
     if cells.named is None:
         detected += ["names in the first row"] if skip else ["no header: columns named x1, x2 …"] * (len(names) > 1)
     detected += cells.decimal_detected
-    for at in set(range(frame.shape[1])) - {label_at}:
-        if at in likely and cells.named is None:
-            frame.isetitem(at, typed(frame.iloc[:, at], cells.decimal).array)
-        head = [row.cells[at] for row in cells.head[skip:] if at < len(row.cells)]
-        detected += _doubts(cells, skip, frame.iloc[:, at], head)
+    for at in likely & set(range(len(names))) - {label_at} if cells.named is None else ():
+        frame.isetitem(at, typed(frame.iloc[:, at], cells.decimal).array)
+    for at, (_, column) in enumerate(frame.items()):  # of tens of thousands of columns iloc is slow
+        if at != label_at:
+            head = [row.cells[at] for row in cells.head[skip:] if at < len(row.cells)]
+            detected += _doubts(cells, skip, column, head)
     frame, phrase, why = _labelled(cells, skip, frame, label_at, asked=isinstance(index, str))
     if not frame.size:
         raise file.problem("holds no features beside its labels; add a column.")

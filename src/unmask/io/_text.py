@@ -44,7 +44,8 @@ class Text(Cells):
     encoding: str = "utf-8"
     delimiter: str | None = None
     comments: int = 0  # lines at the beginning that are not part of the table
-    quoted: bool = False  # there are quotation marks or NUL characters
+    quoted: bool = False  # there are quotation marks, which keep blanks at the end of a cell
+    nul: bool = False  # there are NUL bytes
     first_end: int = 0  # the line on which the first row ends
 
     def rows(self, skip: int = 0) -> Iterator[Row]:
@@ -79,7 +80,7 @@ class Text(Cells):
         from pandas.api import types
 
         # pandas reads `"a"b` as `ab`, and ends cells at NUL: the csv module refuses both.
-        self.require_width(self.rows(skip) if self.quoted else self.head[skip:], width)
+        self.require_width(self.rows(skip) if self.quoted or self.nul else self.head[skip:], width)
         frame = self._by_pandas(skip, width, text, numeric=numeric)
         if frame is None:
             return super().frame(skip, width, text, numeric=numeric)
@@ -158,7 +159,8 @@ def open_text(file: InputFile, options: FormatOptions) -> Text:
         cells, expected = (len(_cut(line, delimiter)) for line in (first[last], body[0]))
         if cells > 1 and cells in (expected, expected - 1):
             comments = last
-    text = Text(file, encoding=encoding, delimiter=delimiter, comments=comments, quoted=_is_quoted(file))
+    text = Text(file, encoding=encoding, delimiter=delimiter, comments=comments)
+    text.quoted, text.nul = _holds(file, b'"'), _holds(file, b"\0")
     text.read_head("." if delimiter == "," else options.decimal)
     bom = {"utf-8-sig": "UTF-8 with a byte-order mark", "utf-16": "UTF-16"}.get(encoding)
     text.detected = (
@@ -178,10 +180,10 @@ def encoding_of(file: InputFile, given: str | None) -> str:
     return given or next((known for mark, known in _MARKS.items() if start.startswith(mark)), "utf-8")
 
 
-def _is_quoted(file: InputFile) -> bool:
-    """Tell whether there are quotation marks or NUL characters anywhere in a file."""
+def _holds(file: InputFile, byte: bytes) -> bool:
+    """Tell whether a byte is anywhere in a file."""
     file.stream.seek(0)
-    return any(b'"' in part or b"\0" in part for part in iter(lambda: file.stream.read(2**20), b""))
+    return any(byte in part for part in iter(lambda: file.stream.read(2**20), b""))
 
 
 def _decoded(file: InputFile, encoding: str) -> io.TextIOWrapper:

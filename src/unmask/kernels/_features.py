@@ -12,7 +12,7 @@ from enum import IntEnum
 import numpy as np
 
 from .._typing import Array
-from ._fused import _inner, _jit
+from ._loops import _inner, _jit
 from ._sources import TILE, Which
 
 

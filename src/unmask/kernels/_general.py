@@ -17,7 +17,8 @@ from numba.core.errors import NumbaError
 
 from .._typing import Array
 from ._costs import Cost, Form, PairFunction
-from ._fused import _MATH, _chunks, _scatter, _squared_distances
+from ._fused import _chunks
+from ._loops import _MATH, _scatter, _squared_distances
 from ._sources import TILE
 from ._workers import Workers
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ._fused import _inner, _jit
+from ._loops import _inner, _jit
 
 
 @_inner

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ._fused import _jit
+from ._loops import _jit
 from ._plain import NEAREST_NOISE
 
 _LEAST = NEAREST_NOISE**2

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from .._typing import Array
-from ._fused import _jit
+from ._loops import _jit
 from ._plain import fingerprint_vector
 from ._workers import Workers
 

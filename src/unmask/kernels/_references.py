@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from .._typing import Array, IntArray
-from ._fused import _SAMMON, _jit, _squared_distances
+from ._loops import _SAMMON, _jit, _squared_distances
 from ._pairs import Pairs, ReferenceSums, Rule
 from ._sources import TILE, Source, read_only, rectangle, strip_reader
 from ._workers import Workers

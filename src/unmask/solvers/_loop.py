@@ -110,13 +110,14 @@ class Lbfgs:
 
     def __init__(self, size: int, safe_step: float, halvings: int = 0) -> None:
         self._safe_step, self._halvings, self._count = safe_step, halvings, 0
+        self._kernels = kernels.lbfgs  # found once: a module that is imported when it is first used
         # Steps, changes of the gradient, and inverse curvatures.
         self._memory = np.zeros((self.most, size)), np.zeros((self.most, size)), np.zeros(self.most)
 
     def candidates(self, point: Point) -> Iterator[tuple[Array, float]]:
         theta, value, gradient = point
         if self._count:
-            direction = kernels.lbfgs.lbfgs_direction(*self._memory, self._count, gradient)
+            direction = self._kernels.lbfgs_direction(*self._memory, self._count, gradient)
             slope = 2.0 * float(np.einsum("i,i->", direction, gradient))
             step = 1.0
             for _ in range(self.trials if slope < 0.0 else 0):
@@ -128,7 +129,7 @@ class Lbfgs:
 
     def learn(self, old: Point, new: Point) -> None:
         step, change = new.theta - old.theta, new.gradient - old.gradient
-        self._count += kernels.lbfgs.lbfgs_remember(*self._memory, self._count % self.most, step, change)
+        self._count += self._kernels.lbfgs_remember(*self._memory, self._count % self.most, step, change)
 
 
 # Returns a maker of rules for an objective, each with a memory of its own.
