@@ -59,6 +59,7 @@ def _fit(step: Step) -> dict[str, Any]:
     told = {name: getattr(step, name) for name in Fit.__annotations__ if hasattr(step, name)}
     return {
         **told,
+        "known": list(step.known),
         "leak_in_words": leak_in_words(step.leak, step.leak_reference),
         "warnings": [text.partition(": ")[2] for text in step.warnings],
         "importance": [{"name": str(name), "standardized": value} for name, value in importance.items()],

@@ -135,6 +135,7 @@ class Jobs:
         with self._changed:
             self._restarted = self._running is not None
             self._process.kill()
+            self._process.wait()  # so that no job is sent to it
 
     def close(self) -> None:
         """End the worker; what runs or waits is lost."""
@@ -184,6 +185,7 @@ class Jobs:
         with self._changed:
             if self._process.poll() is not None and not self._closed:
                 self._replace()
+                self._restarted = False
         try:
             if self._sent is not self._material:
                 self._pipe.send(("material", self._material))
