@@ -35,7 +35,7 @@ class Layout:
 
     def gather(self, table: Array) -> Array:
         """Return the sum of the entries that belong to each parameter."""
-        return np.bincount(self.parameters, table.ravel()[self.entries], self.size)
+        return np.asarray(np.bincount(self.parameters, table.ravel()[self.entries], self.size), dtype=np.float64)
 
 
 class Block:
