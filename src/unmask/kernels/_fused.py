@@ -160,8 +160,9 @@ def _product(pairs: Pairs, X: Array, fill: Array | None, offset: float, workers:
         height = last - first if pairs.source.array is not None else strip_height(n)
         for top in range(first, last, height):
             stop = min(top + height, last)
-            part = pairs.part(slice(top, stop), slice(0, n))
-            _product_rows(*part, top, of_weights, Xt, fill, offset, top, stop, out)
+            # No name holds on to a strip while the next one is read.
+            rows, columns = slice(top, stop), slice(0, n)
+            _product_rows(*pairs.part(rows, columns), top, of_weights, Xt, fill, offset, top, stop, out)
 
     workers.run(run, len(edges) - 1)
     return out
