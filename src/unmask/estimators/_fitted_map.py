@@ -21,6 +21,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from .._typing import Array, IntArray
 from ..checking import find_labels, quote
+from ..dissimilarities import fitted_labels
 from ..kernels import Source, rectangle
 from ..problem import Cells, KnownFeatures
 from ..problem.leak import LinearLeak, NeighbourLeak, linear_leak, neighbour_leak
@@ -314,7 +315,7 @@ def positions_of(fitted: pd.Index | None, n: int, objects: Any) -> tuple[pd.Inde
 
 def labels_of_fit(fitted: Any) -> pd.Index | None:
     """Return the labels of the objects that an estimator was fitted to; None if they had none."""
-    return fitted._map.labels if hasattr(fitted, "_map") else getattr(fitted, "_labels", None)
+    return fitted._map.labels if hasattr(fitted, "_map") else fitted_labels(fitted, None)
 
 
 def transformer_of(fitted: Any) -> Any:

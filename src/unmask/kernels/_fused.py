@@ -160,9 +160,10 @@ def _product(pairs: Pairs, X: Array, fill: Array | None, offset: float, workers:
         height = last - first if pairs.source.array is not None else strip_height(n)
         for top in range(first, last, height):
             stop = min(top + height, last)
-            # No name holds on to a strip while the next one is read.
-            rows, columns = slice(top, stop), slice(0, n)
-            _product_rows(*pairs.part(rows, columns), top, of_weights, Xt, fill, offset, top, stop, out)
+            D, W, *rule = pairs.part(slice(top, stop), slice(0, n))
+            W = read_only(np.empty((1, 0))) if W is None else W
+            _product_rows(D, W, *rule, top, of_weights, Xt, fill, offset, top, stop, out)
+            del D, W  # before the next strip is read
 
     workers.run(run, len(edges) - 1)
     return out

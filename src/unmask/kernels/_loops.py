@@ -314,7 +314,7 @@ def _product_rows(D, W, mode, scale, floor, factor, top, of_weights, Xt, fill, o
             count = min(4, last - i)
             for r in range(count):  # a row too many holds what an earlier one left, and is not written
                 row = D[i + r - top, left:right]
-                weight_row = row if W is None else W[i + r - top, left:right] if mode == _ARRAY else W[0, :0]
+                weight_row = W[i + r - top, left:right] if mode == _ARRAY else W[0, :0]
                 if of_weights:
                     _read_pairs(row, weight_row, mode, scale, floor, factor, delta, factors[r])
                 else:

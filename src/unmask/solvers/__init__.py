@@ -36,4 +36,6 @@ from ._stochastic import descend as descend
 from ._stochastic import fit_landmarks as fit_landmarks
 from ._stochastic import place_others as place_others
 
+__all__ = ["RULES", "make_objective", "make_starts", "minimise"]  # for engines and solvers of your own
+
 register_scheme(CurvilinearWeights())  # a scheme that is a stage of the search
