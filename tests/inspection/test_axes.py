@@ -36,6 +36,17 @@ def test_axes_have_the_t_test_of_a_correlation(data):
     assert table["p_corrected"].equals(table["p_value"].rename("p_corrected"))
 
 
+@pytest.mark.parametrize("rounding", [0.0, 1e-15])
+def test_a_feature_that_the_map_was_adjusted_for_has_no_direction(rounding):
+    U = np.repeat([[1.0, 1.0], [1.0, -1.0], [-1.0, 1.0], [-1.0, -1.0]], 5, axis=0) * [2.0, 1.0]
+    y = np.prod(U, axis=1)  # exactly uncorrelated with both axes
+    table = name_axes(U, pd.DataFrame({"y": y + rounding * U[:, 0]}))
+    assert table["correlation"].tolist() == [0.0, 0.0, 0.0]
+    assert table.loc[("y", "axis1"), "cos_axis1"] == 1.0
+    assert table.loc[("y", "best"), ["angle", "cos_axis1", "cos_axis2"]].isna().all()
+    np.testing.assert_allclose(table["p_value"], 1.0)
+
+
 def test_categories_have_the_f_test_of_one_way_analysis_of_variance(data):
     U, external = data
     row = name_axes(U, external).loc[("kind", "axis1")]

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     import pandas as pd
 
 CORRECTIONS = (None, "holm", "fdr")
+# A weaker correlation is rounding, as with a feature that the map was adjusted for: its direction would be chance.
+NOTHING = 1e-8
 
 
 def name_axes(
@@ -58,7 +60,7 @@ def name_axes(
         Rows ``(feature, direction)``: each axis and, if there are several, ``"best"``. Columns: ``type``, ``n``
         (objects), ``correlation`` (signed for numbers along an axis), ``angle`` (degrees from the first axis towards
         the second, on maps of two dimensions), one direction cosine per axis (``cos_…``), ``p_value``,
-        ``p_corrected``. A constant feature has NaN.
+        ``p_corrected``. A constant feature has NaN; one whose correlation is 0 has no best direction.
 
     Examples
     --------
@@ -104,7 +106,7 @@ def name_axes(
         for direction, part, unit in ways:
             correlation, cosines, p_value = _tested(part, Y, kind, n_permutations, rng)
             if unit is not None:
-                correlation, cosines = correlation * (cosines[0] if kind == "numeric" else 1.0), unit
+                correlation, cosines = correlation * (cosines[0] if kind == "numeric" and correlation else 1.0), unit
             angle = float(np.degrees(np.arctan2(cosines[1], cosines[0]))) if p == 2 else np.nan
             rows.append((name, direction, kind, len(U), correlation, angle, *cosines, p_value))
     names = [f"cos_{name}" for name in axes.names]
@@ -172,12 +174,15 @@ def _tested(U: Array, Y: Array, kind: str, n_permutations: int, rng: Any) -> tup
     if shared.shape[1] > 1:
         vectors, values, _ = svd(shared, full_matrices=False)
         shared = vectors[:, [0]] * values[0]
+    strength = float(np.linalg.norm(shared))
+    if strength < NOTHING:
+        return 0.0, np.full(U.shape[1], np.nan), _p_value(X, Y, n_permutations, rng)
     direction = right.T @ (shared[:, 0] / singular)
     direction /= np.linalg.norm(direction)
     if kind == "nominal":  # the largest part is positive, the first of equally large ones
         sizes = np.abs(direction)
         direction *= np.sign(direction[np.argmax(sizes >= (1 - 1e-6) * sizes.max())])
-    return min(float(np.linalg.norm(shared)), 1.0), direction, _p_value(X, Y, n_permutations, rng)
+    return min(strength, 1.0), direction, _p_value(X, Y, n_permutations, rng)
 
 
 def _p_value(X: Array, Y: Array, n_permutations: int, rng: Any) -> float:
