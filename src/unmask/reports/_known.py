@@ -19,6 +19,8 @@ from ._text import NOTHING, clip_apart, count, hidden, name_of, number, percent
 # Rows of a table before the rest are only counted.
 MOST_FEATURES = 20
 LONGEST_NAME = 20
+# A measure of the leak with a smaller p-value is above chance.
+LEVEL = 0.05
 WHICH_TEST = (
     "F and p are of dbrda_test (unmask dbrda): what the feature explains of the dissimilarities themselves, beyond the "
     "other known features. Report them for the data. For the map, report permutation_test (unmask test): whether the "
@@ -137,9 +139,6 @@ def on_the_map(subject: Subject) -> dict[str, str]:
         return {}
     shown = leaks[(leaks["linear_p"] <= LEVEL) | (leaks["neighbours_p"] <= LEVEL)]
     return {str(name): "along a line" if p <= LEVEL else "along no line" for name, p in shown["linear_p"].items()}
-
-
-LEVEL = 0.05
 
 
 def _repeats(subject: Subject) -> list[Part]:
